@@ -15,7 +15,7 @@ from fractions import Fraction
 from typing import Literal
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.exact_numbers import exact_number
+from cepctl.numeric.exact_numbers import exact_number
 
 # The time of an interval event's end as the log gave it; only in datasets where some event has one.
 END_TIME = "end_time"

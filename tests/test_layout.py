@@ -27,13 +27,10 @@ BASE = (
     "process",
     "process.trust",
     "atomic",
+    "numeric",
     "process.memory",
     "schema",
     "event_table",
-    "exact_numbers",
-    "lengths",
-    "arrays",
-    "precision",
     "clocks",
     "notices",
     "side_figures",
@@ -42,12 +39,10 @@ BASE = (
 # What each room may import of cepctl, beside itself and BASE: each stands after what it needs.  A module
 # belongs to the innermost room that is named here.  A new room is a new row.
 MAY_IMPORT: dict[str, set[str]] = {
-    "arrays": set(),
     "atomic": set(),
+    "numeric": set(),
     "engines.concurrency": set(),
     "errors": set(),
-    "exact_numbers": set(),
-    "lengths": set(),
     "process": set(),
     "process.start_up": set(),
     "process.terminal": set(),
@@ -58,7 +53,6 @@ MAY_IMPORT: dict[str, set[str]] = {
     "process.memory": {"errors"},
     "notices": {"errors"},
     "side_figures": {"errors", "notices"},
-    "precision": set(),
     "schema": {"errors"},
     "event_table": {"schema"},
     "clocks": {"errors", "schema"},
@@ -665,6 +659,12 @@ def test_every_room_stands_after_what_it_needs() -> None:
     ]
     assert early == []
     assert [(room, need) for room in BASE for need in MAY_IMPORT[room] if need not in BASE] == []
+
+
+def test_there_are_few_places_to_begin_with() -> None:
+    """What belongs together stands in one room, so that a stranger sees all of them at a glance."""
+    top = {path.relative_to(PACKAGE).parts[0] for path in source_files()}
+    assert len(top - {"__init__.py", "__main__.py"} | {"py.typed", "sample_data"}) <= 30
 
 
 def test_every_room_says_what_lives_there() -> None:

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pytest
 
 import cepctl
-from cepctl.arrays import Flags
 from cepctl.io.contract.reader import Reader, ReadOptions, ReadReport
 from cepctl.io.ganglia.gmond_xml import GangliaXml
 from cepctl.io.ganglia.sample_columns import drop_repeated_samples
@@ -25,6 +24,7 @@ from cepctl.io.hadoop.jhist import HadoopJobHistory
 from cepctl.io.log4j.log import Log4jLog
 from cepctl.io.xes.log import XesLog
 from cepctl.language.parser import parse
+from cepctl.numeric.arrays import Flags
 from cepctl.uncertainty.model import load_model
 
 ROOT = Path(__file__).parent.parent

@@ -14,7 +14,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.rows import Rows, ShownRows
 from cepctl.calibration.truth import NO_KEY
@@ -22,6 +21,7 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.valid_intervals import BoundEvents, bound_events
 from cepctl.errors import QueryTooLargeError
 from cepctl.laws.choices import LAW, LAWLESS
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.sketches.hashing import whole_text_hashes

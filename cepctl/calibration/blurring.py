@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers, Reals, Ticks
 from cepctl.calibration.blurs import Blur
 from cepctl.calibration.draws import chosen, drawn, places
 from cepctl.calibration.recorded_readings import drawn_offsets, fitting_readings
@@ -25,6 +24,7 @@ from cepctl.errors import EventSchemaError, UsageError
 from cepctl.event_table import FIXED_COLUMNS, PMF_TYPE, time_type
 from cepctl.ingestion.clocks import with_ties
 from cepctl.io.contract.clock_offsets import shifted
+from cepctl.numeric.arrays import Flags, Numbers, Reals, Ticks
 from cepctl.schema import CLOCK, TimeUnit
 from cepctl.uncertainty.assign import Assigned, RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule

@@ -11,10 +11,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Numbers, Reals
 from cepctl.clocks.ties import Clocks, names_in_order
 from cepctl.engines.columns.clocks import NO_TIE, EventClocks, clocks_in_order
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, ChainWeights, WeighedMasses, mass_near
+from cepctl.numeric.arrays import Indexes, Numbers, Reals
 from cepctl.sketches.hashing import whole_text_hashes
 
 _MANTISSA = 53

@@ -17,7 +17,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.rows import Rows, ShownRows
 from cepctl.calibration.truth import numbered_texts
@@ -33,6 +32,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.laws.law import OrderLaw
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.process.memory import MemoryBudget, size_text

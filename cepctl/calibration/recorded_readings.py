@@ -29,7 +29,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Reals, Ticks
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.clock_records import ClockRecords
 from cepctl.uncertainty.recorded_offsets import RecordedOffset

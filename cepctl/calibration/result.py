@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.calibration.rows import OpenRows, Rows, ShownEvent, open_rows
 from cepctl.calibration.scores import Scores, scores
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.schema import TimeUnit
 
 MOST_TYPES_SHOWN = 50

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.calibration.blurring import BlurredEvents
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 NEARLY = 1e-9
 """A row is open whose stated probability is farther than this from 0 and from 1."""

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 DECILES = 10
 FEWEST_ROWS = 500

@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.errors import UncertaintyModelError, UsageError
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.schema import TimeUnit
 
 NO_KEY = -1

@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 PushedFilter: TypeAlias = Callable[[Mapping[str, pa.DataType]], pc.Expression | None]
 """From the types of a file's columns, what of a filter Parquet may apply."""

@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.datasets.arrow_files import SUFFIX, write_batches
 from cepctl.datasets.kinds import Kind, kinds_of_field
 from cepctl.errors import CepctlError
@@ -46,6 +45,7 @@ from cepctl.ingestion.written_units import ends_by_file, written_by_file
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import NO_ZONE, ReadReport
 from cepctl.io.formats import OpenLog, format_named, open_log
+from cepctl.numeric.arrays import Numbers
 
 _FEWEST = 2
 _FILE = "file"

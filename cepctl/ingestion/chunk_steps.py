@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
-from cepctl.arrays import Numbers
 from cepctl.ingestion.chunks import RAW_OFFSET
 from cepctl.ingestion.in_time import ending_after_start, inside_time, with_ends_of_lengths
 from cepctl.ingestion.intervals import conditions_of, with_intervals
@@ -17,6 +16,7 @@ from cepctl.ingestion.writer_names import Writing, with_writers
 from cepctl.ingestion.written_units import Written, in_whole_units
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.reader import ReadReport
+from cepctl.numeric.arrays import Numbers
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import Assigned
 

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
 from cepctl.clocks.shared import Offset
 from cepctl.datasets.kinds import (
     ARROW_TYPES,
@@ -50,6 +49,7 @@ from cepctl.io.contract.reader import (
     SPAN,
 )
 from cepctl.io.source.locations import InputFile
+from cepctl.numeric.arrays import Indexes
 from cepctl.schema import (
     ALONG,
     ATTRIBUTE_PREFIX,

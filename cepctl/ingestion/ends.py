@@ -14,7 +14,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.event_table import PMF_TYPE
 from cepctl.ingestion.chunks import (
     RAW_END_AFTER,
@@ -25,6 +24,7 @@ from cepctl.ingestion.chunks import (
     has_ends,
 )
 from cepctl.io.contract.reader import END_FOLD
+from cepctl.numeric.arrays import Numbers
 from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign, fitted
 from cepctl.uncertainty.model import Rule

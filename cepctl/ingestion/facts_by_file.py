@@ -6,9 +6,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.datasets.kinds import Kind, beyond_floats, is_inferred, kinds_in_text, kinds_of
 from cepctl.ingestion.chunks import AttributeFacts, bytes_of_values, is_attribute
+from cepctl.numeric.arrays import Numbers
 
 
 def facts_by_file(table: pa.Table, bounds: Numbers) -> list[dict[str, AttributeFacts]]:

@@ -13,11 +13,11 @@ from typing import Any
 import numpy as np
 from pyarrow import fs
 
-from cepctl.arrays import Indexes
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.writers import Log, Written, finer_ticks, logs_of, rescaled
 from cepctl.ingestion.written_records import TICKS_OF_A_RECORD, Block, SharedStamps, shared_stamps
 from cepctl.ingestion.written_rows import WrittenRows
+from cepctl.numeric.arrays import Indexes
 from cepctl.schema import IN_WRITTEN_ORDER, TimeUnit
 
 _MOST_SHARING = 1_000

@@ -6,7 +6,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.errors import UncertaintyModelError
 from cepctl.ingestion.chunks import (
     RAW_AFTER,
@@ -21,6 +20,7 @@ from cepctl.ingestion.ends import with_ends
 from cepctl.ingestion.kinds_read import ReadAs, column_as
 from cepctl.ingestion.resolution import has_nanoseconds
 from cepctl.io.contract.reader import END_SPAN, FOLD, SPAN
+from cepctl.numeric.arrays import Numbers
 from cepctl.schema import RECORD, SOURCE, TimeUnit
 from cepctl.uncertainty.assign import DAY, Assigned, RawTimes, assign
 from cepctl.uncertainty.model import UncertaintyModel

@@ -15,7 +15,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.ascending_ids import BEFORE_ALL, Place, last_ascending
 from cepctl.ingestion.chunk_files import read_chunk
 from cepctl.ingestion.chunks import Chunk
@@ -23,6 +22,7 @@ from cepctl.ingestion.key_partitions import PLACE, ROW, key_partitions
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import Reject
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.schema import RECORD
 
 Chunks = Sequence[tuple[int, Chunk]]

@@ -20,12 +20,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
 
-from cepctl.arrays import Flags, Hashes
 from cepctl.datasets.kinds import Kind, kind_of_texts, unified
 from cepctl.datasets.left_behind import LeftBehind
 from cepctl.ingestion.ascending_ids import BEFORE_ALL, Run, are_apart, last_ascending, runs_of
 from cepctl.ingestion.chunks import RAW_CLOCK, AttributeFacts, has_ends, has_writers, lengths_in
 from cepctl.io.source.locations import Location
+from cepctl.numeric.arrays import Flags, Hashes
 from cepctl.runners.apart import run_apart
 from cepctl.schema import TICK_MIN, TimeUnit
 

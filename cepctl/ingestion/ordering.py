@@ -17,12 +17,12 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from pyarrow import fs
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.ingestion.chunk_files import read_chunk
 from cepctl.ingestion.chunks import SORT_KEYS, numbers_of
 from cepctl.ingestion.leaving_out import Chunks, LeftOut, left_out
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.room import key_bytes, piece_bytes, return_freed
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.process.memory import MemoryBudget
 from cepctl.schema import RECORD
 

@@ -18,12 +18,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.ingestion.chunks import is_attribute, numbers_of
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.tabular.epoch_times import TICKS, counts, fitting, since_1970, unit_of
 from cepctl.io.tabular.times import parse_times
-from cepctl.lengths import seconds_text
+from cepctl.numeric.arrays import Flags, Numbers
+from cepctl.numeric.lengths import seconds_text
 from cepctl.schema import ARRIVAL
 
 _LOOKED_AT = 20

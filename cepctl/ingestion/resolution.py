@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.event_table import time_type
 from cepctl.ingestion.chunks import (
     RAW_AFTER,
@@ -23,6 +22,7 @@ from cepctl.ingestion.chunks import (
 )
 from cepctl.ingestion.in_time import rejecting
 from cepctl.io.contract.reader import END_FOLD, END_NANOS, FOLD, NANOS, ReadReport, beyond_time
+from cepctl.numeric.arrays import Flags, Numbers
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 
 _NANOS_OF = {"time": NANOS, RAW_END_TIME: END_NANOS}

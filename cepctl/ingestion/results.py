@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.ingestion.needed import Unneeded
@@ -19,6 +18,7 @@ from cepctl.ingestion.other_times import OtherTimes, other_times_told
 from cepctl.ingestion.written_units import LOST_ZEROS, Ends, Written
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import NO_TIME, Reject
+from cepctl.numeric.arrays import Numbers
 
 # How coarse times can be written, from the coarsest on, in nanoseconds; a day is one of the written zone.
 STEPS: dict[str, int] = {

@@ -20,7 +20,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.datasets.kinds import simple, simple_field
 from cepctl.ingestion.chunks import (
     NO_ATTRIBUTES,
@@ -36,6 +35,7 @@ from cepctl.ingestion.writer_names import Writing
 from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.tabular.epoch_times import integers_of_texts
+from cepctl.numeric.arrays import Flags, Numbers
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 
 _OF_EVENTS = ("event_type", "event_id", "lower", "upper")

@@ -14,11 +14,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers, Ticks
 from cepctl.event_table import PMF_TYPE
 from cepctl.ingestion.chunks import has_column
 from cepctl.io.contract.reader import END_SPAN, SPAN
 from cepctl.io.contract.rescaling import apart
+from cepctl.numeric.arrays import Numbers, Ticks
 from cepctl.schema import END_PMF, LATEST_TICK, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit
 from cepctl.uncertainty.assign import RawTimes, assign
 from cepctl.uncertainty.model import Rule

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
 from cepctl.errors import UncertaintyModelError, UsageError
 from cepctl.event_table import FIXED_COLUMNS, ORIGIN_COLUMNS
 from cepctl.ingestion.chunks import RAW_ALONG, RAW_WRITER, has_column
 from cepctl.ingestion.results import FileResult
 from cepctl.io.contract.times import parse_time
+from cepctl.numeric.arrays import Indexes
 from cepctl.schema import CLOCK, OF_ENDS, RECORD, SOURCE
 from cepctl.uncertainty.assign import rows_of_rules
 from cepctl.uncertainty.model import Rule

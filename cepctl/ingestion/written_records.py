@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 TICKS_OF_A_RECORD = 1_000
 """Of a written unit one tick in so many is a record's, at most."""

@@ -9,9 +9,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.event_table import PMF_TYPE
 from cepctl.ingestion.chunks import ERA, RAW_ALONG, RAW_WRITER, has_column
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.schema import ALONG, RECORD, WRITER, TimeUnit
 
 

@@ -20,11 +20,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.ingestion.chunks import RAW_AFTER, RAW_END_AFTER, RAW_END_TIME, RAW_PREFIX, has_column
 from cepctl.ingestion.resolution import cut_by, has_nanoseconds, in_resolution, micros_and_nanos
 from cepctl.ingestion.spans import unit_of_spans
 from cepctl.io.contract.reader import CUT_TIMES, END_GRAIN, END_SPAN, GRAIN, SPAN, ReadReport
+from cepctl.numeric.arrays import Flags, Numbers
 from cepctl.schema import END_TIME, MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit
 from cepctl.uncertainty.model import Rule
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Ticks
+from cepctl.numeric.arrays import Indexes, Ticks
 
 _FAR = 2**62
 _UNBOUNDED = 2**54

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from fractions import Fraction
 
-from cepctl.exact_numbers import exact_number
 from cepctl.language.ast import Duration, Span
 from cepctl.language.messages import QueryProblem
 from cepctl.language.stream import TokenStream, found_text
 from cepctl.language.tokens import Token, TokenKind
+from cepctl.numeric.exact_numbers import exact_number
 from cepctl.schema import MICROSECONDS, unit_hint
 
 _LARGEST_INTEGER = 2**63 - 1

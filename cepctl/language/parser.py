@@ -10,7 +10,6 @@ from collections.abc import Callable
 from functools import reduce
 
 from cepctl.errors import QuerySyntaxError
-from cepctl.exact_numbers import exact_number
 from cepctl.language.ast import (
     Binary,
     Call,
@@ -34,6 +33,7 @@ from cepctl.language.strategies import STRATEGIES
 from cepctl.language.stream import TokenStream, found_text
 from cepctl.language.tokens import MAX_QUERY_LENGTH, TokenKind, tokenize
 from cepctl.language.traversal import without_conjuncts
+from cepctl.numeric.exact_numbers import exact_number
 
 
 def parse(text: str) -> Query:

@@ -16,11 +16,11 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
 from cepctl.atomic.folders import temporary_folder
 from cepctl.datasets.part_files import bytes_of_event
 from cepctl.errors import QueryTooLargeError
 from cepctl.matching.inputs import EventInputs
+from cepctl.numeric.arrays import Indexes
 from cepctl.process.memory import MemoryBudget, size_text
 
 _COPIES = 4

@@ -8,10 +8,10 @@ from functools import partial
 
 import numpy as np
 
-from cepctl.arrays import Ticks
 from cepctl.datasets.marker import check_count
 from cepctl.errors import CepctlError, SketchError
 from cepctl.matching.inputs import EventInputs
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.side_figures import SideFigure, beside
 from cepctl.sketches.archive import Archive

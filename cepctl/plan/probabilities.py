@@ -22,10 +22,10 @@ from cepctl.language.ast import (
 )
 from cepctl.language.messages import QueryProblem
 from cepctl.language.traversal import conjuncts, rewrite, variables_read, walk
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.problems import Problems
 from cepctl.plan.relations import related
 from cepctl.plan.timings import Difference, differences, is_timing
-from cepctl.precision import CONFIDENCE_SLACK
 from cepctl.schema import TimeUnit
 
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}

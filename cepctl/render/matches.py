@@ -18,7 +18,7 @@ from rich.cells import cell_len
 from rich.table import Table
 from rich.text import Text
 
-from cepctl.lengths import span_text
+from cepctl.numeric.lengths import span_text
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR
 from cepctl.plan.returned_items import LEAST, MOST
 from cepctl.process.terminal import visible

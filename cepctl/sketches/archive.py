@@ -9,8 +9,8 @@ from functools import cached_property, partial
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Ticks
 from cepctl.io.contract.rescaling import first_tick, last_tick
+from cepctl.numeric.arrays import Flags, Hashes, Indexes, Numbers, Ticks
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Component
 from cepctl.schema import TimeUnit

@@ -16,8 +16,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Hashes, Numbers
 from cepctl.language.ast import Attribute, Between, Binary, Constant, Expression, In
+from cepctl.numeric.arrays import Hashes, Numbers
 from cepctl.sketches.hashing import order_codes, value_hashes
 from cepctl.sketches.listing import above, below, number_bits
 

@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 from numpy.typing import NDArray
 
-from cepctl.arrays import Hashes, Indexes, Numbers, Reals
+from cepctl.numeric.arrays import Hashes, Indexes, Numbers, Reals
 
 _P1, _P2, _P3, _P4, _P5 = (
     np.uint64(prime)

@@ -8,7 +8,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
-from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Reals, Ticks
+from cepctl.numeric.arrays import Flags, Hashes, Indexes, Numbers, Reals, Ticks
 
 _RANK_BITS = np.uint64(32)
 

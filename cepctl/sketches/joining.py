@@ -12,7 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Hashes, Indexes, Numbers, Ticks
+from cepctl.numeric.arrays import Hashes, Indexes, Numbers, Ticks
 from cepctl.sketches.listing import LIST_SCHEMA
 from cepctl.sketches.manifest import PartIdentity, SketchedPart
 from cepctl.sketches.places import (

@@ -19,7 +19,7 @@ from typing import Protocol
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Hashes, Indexes, Numbers, Ticks
+from cepctl.numeric.arrays import Hashes, Indexes, Numbers, Ticks
 
 SHARE = 0.125
 EXTREMES = 32

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Hashes, Indexes, Numbers, Ticks
+from cepctl.numeric.arrays import Hashes, Indexes, Numbers, Ticks
 from cepctl.sketches.hashing import floats, order_codes, value_hashes
 from cepctl.sketches.listing import GroupEvents, Indexed, listing_of, rare_types
 from cepctl.sketches.spans import Spans, spans_of

@@ -18,8 +18,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Numbers, Reals, Ticks
 from cepctl.errors import UnsupportedQueryError
+from cepctl.numeric.arrays import Indexes, Numbers, Reals, Ticks
 from cepctl.plan.plan import Plan
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.items import EARLIEST, LATEST, first_tick_of, last_tick_of

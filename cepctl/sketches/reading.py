@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 
-from cepctl.arrays import Flags, Hashes, Indexes, Numbers
+from cepctl.numeric.arrays import Flags, Hashes, Indexes, Numbers
 from cepctl.sketches.folder import Place, SketchFolder
 from cepctl.sketches.listing import LIST_SCHEMA, listed_schema
 from cepctl.sketches.manifest import (

@@ -12,7 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes, Numbers
+from cepctl.numeric.arrays import Indexes, Numbers
 from cepctl.sketches.places import PartPlaces, in_order
 
 SECTION_ROWS = 4_000_000

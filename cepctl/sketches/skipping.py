@@ -12,7 +12,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags
+from cepctl.numeric.arrays import Flags
 from cepctl.plan.plan import Plan
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.items import moved

@@ -11,7 +11,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Numbers, Ticks
+from cepctl.numeric.arrays import Indexes, Numbers, Ticks
 
 SPAN_EVENTS = 1024
 

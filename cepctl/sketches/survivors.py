@@ -23,7 +23,7 @@ from itertools import combinations, product
 
 import numpy as np
 
-from cepctl.arrays import Hashes, Reals
+from cepctl.numeric.arrays import Hashes, Reals
 from cepctl.plan.plan import Alternative, Plan, Timing
 from cepctl.sketches.archive import Archive
 from cepctl.sketches.conditions import values_asked

@@ -21,9 +21,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Ticks
 from cepctl.engines.runners.reach import Relevance
 from cepctl.errors import UnsupportedQueryError
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.given import refuse_given, without_written_order
 from cepctl.plan.laws import refuse_laws
 from cepctl.plan.plan import Plan

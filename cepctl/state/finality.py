@@ -28,9 +28,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.engines.pattern.blocks import AbsenceRule
 from cepctl.engines.pattern.shapes import absences_of, shape_of
+from cepctl.numeric.arrays import Flags, Ticks
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN

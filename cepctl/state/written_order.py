@@ -17,10 +17,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.ingestion.chunks import ERA
 from cepctl.ingestion.written_records import Block, Eras, shared_stamps
 from cepctl.ingestion.written_rows import names_of_eras
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.schema import RECORD, TICK_MAX, WRITER
 
 

@@ -21,10 +21,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.errors import QuerySemanticError, UncertaintyModelError
 from cepctl.event_table import PMF_TYPE
 from cepctl.language.ast import Attribute, EventTime, Expression
+from cepctl.numeric.arrays import Flags, Ticks
 from cepctl.schema import TICK_MAX, TICK_MIN, TimeUnit
 from cepctl.uncertainty.model import Rule
 from cepctl.uncertainty.shapes import Bucket, Granularity, Histogram, widened

@@ -21,8 +21,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.errors import UncertaintyModelError
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 COLUMNS: Mapping[str, pa.DataType] = {
     "host": pa.string(),

@@ -21,10 +21,10 @@ from functools import cached_property, lru_cache
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.clocks.shared import Offset, checked_offset, offset_text, parse_offset
 from cepctl.clocks.ties import Clocks, ClockTie, tied
 from cepctl.errors import UncertaintyModelError
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords
 from cepctl.uncertainty.shapes import normal_mass

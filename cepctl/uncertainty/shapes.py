@@ -23,7 +23,7 @@ from fractions import Fraction
 from typing import Protocol, TypeAlias
 
 from cepctl.errors import UncertaintyModelError
-from cepctl.precision import MASS_TOLERANCE
+from cepctl.numeric.precision import MASS_TOLERANCE
 from cepctl.schema import TimeUnit, parse_duration
 
 

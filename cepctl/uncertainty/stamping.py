@@ -14,10 +14,10 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks.shared import Offset, checked_offset, offset_text
 from cepctl.errors import UncertaintyModelError
 from cepctl.event_table import OFFSET_TEXTS
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.schema import LATEST_TICK, TimeUnit, tick_text
 from cepctl.uncertainty.clock_records import NO_PIECE
 from cepctl.uncertainty.clock_rules import ClockRule

@@ -9,9 +9,9 @@ from typing import Protocol, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)

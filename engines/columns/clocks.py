@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks.shared import empty_own_part, extremes
 from cepctl.clocks.ties import Clocks, names_in_order, ties_of
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.errors import EventSchemaError
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.schema import CLOCK
 
 NO_CLOCK, NO_TIE = -1, -1

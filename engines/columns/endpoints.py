@@ -15,12 +15,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.errors import EventSchemaError
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.schema import CLOCK, END_PMF, LENGTH_LOWER, LENGTH_UPPER
 
 

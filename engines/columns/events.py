@@ -12,7 +12,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
 from cepctl.engines.columns.dependence import Dependence
@@ -28,6 +27,7 @@ from cepctl.engines.columns.masses import Masses, masses_of
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.columns.ties import EndpointTies, EventTies, endpoint_ties, event_ties
 from cepctl.language.ast import Probability
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER
 
 if TYPE_CHECKING:

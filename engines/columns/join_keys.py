@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import Events, value_codes
 from cepctl.engines.columns.numbering import PLACES_PER_VALUE, Numbering
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.plan import Alternative
 
 

@@ -18,8 +18,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 NO_CELL = -1
 

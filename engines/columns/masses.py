@@ -14,14 +14,14 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import Buckets, Laws, even_laws
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import EventSchemaError
 from cepctl.event_table import PMF_TYPE
-from cepctl.precision import MASS_TOLERANCE
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.precision import MASS_TOLERANCE
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK
 
 _FARTHEST = 1 << 60

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.numbering import places_in_runs
-from cepctl.precision import SMALLEST
+from cepctl.numeric.arrays import Indexes, Reals
+from cepctl.numeric.precision import SMALLEST
 
 
 def met_masses(masses: Masses, one: Indexes, other: Indexes) -> tuple[Masses, Reals]:

@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 from numpy.typing import NDArray
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 PLACES_PER_VALUE = 4
 """A table may have so many places for each value; beyond that sorting is quicker."""

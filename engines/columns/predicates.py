@@ -16,7 +16,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import places_in_runs
@@ -32,6 +31,7 @@ from cepctl.language.ast import (
     ReachedTick,
     Variable,
 )
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Alternative, Component, Link, ReturnColumn
 from cepctl.plan.polars_expressions import Leaf, compile_expression
 from cepctl.schema import END_TIME

@@ -12,10 +12,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import order_of, starts_of
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Ticks
 
 PAIRS_AT_ONCE = 1 << 20
 """Pairs that one step of a join produces, where memory allows."""

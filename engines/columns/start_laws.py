@@ -10,13 +10,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints, certainly_agreeing
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import LAST, apart, plus, tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Reals, Ticks
 
 MOST_BUCKETS = 1 << 24
 """Buckets of all starts together, which take 400 MB."""

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import LAST, tick_count
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 if TYPE_CHECKING:
     from cepctl.engines.columns.masses import Masses

@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Ticks
 from cepctl.engines.kernels.kernel import inlined, inner
+from cepctl.numeric.arrays import Ticks
 
 
 @inlined

@@ -9,10 +9,10 @@ from threading import Lock
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.laws import Laws
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 NO_COMPONENT = -1
 

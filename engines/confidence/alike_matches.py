@@ -21,10 +21,10 @@ from typing import NamedTuple, Protocol
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, mixed
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Ticks
 
 
 class PlacedShapes(NamedTuple):

@@ -10,12 +10,12 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.rivals import Spans, spans_of
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Timing
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 _LAST = np.iinfo(np.int64).max
 

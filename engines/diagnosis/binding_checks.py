@@ -13,7 +13,6 @@ from typing import ClassVar, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, take
 from cepctl.engines.confidence.intervals.independent import BLOCK
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure
@@ -28,6 +27,7 @@ from cepctl.engines.event.run_conditions import folded
 from cepctl.engines.pattern.blocks import AbsenceRule
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import Spans, certainly_broken, spans_of
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Alternative, Plan
 
 Signature = tuple[tuple[int, ...], ...]

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import distinct_rows
@@ -36,8 +35,9 @@ from cepctl.engines.search.search import NOT_BOUND
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Flags, Indexes
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.plan import Alternative, Plan, Scope
-from cepctl.precision import CONFIDENCE_SLACK
 
 BINDINGS = 1 << 14
 """How many bindings are measured at most."""

@@ -18,7 +18,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import distinct_rows
@@ -43,6 +42,7 @@ from cepctl.engines.event.runs_prepared import RunsAsked, read_sets_of_each_size
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.passed_over import negated
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 from cepctl.plan.support import refuse_intervals, require_engine

@@ -22,7 +22,6 @@ from typing import Literal, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
@@ -31,6 +30,7 @@ from cepctl.engines.pattern.offset_bounds import possible_on_clocks
 from cepctl.engines.search.search import Search
 from cepctl.language.ast import Expression
 from cepctl.language.printer import duration_text, expression_to_text
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Alternative, Equality, Link, Plan, Timing
 from cepctl.plan.summary import with_one_member
 

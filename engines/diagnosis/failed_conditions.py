@@ -7,7 +7,6 @@ from itertools import pairwise, permutations, product
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, events_in
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
@@ -31,6 +30,7 @@ from cepctl.engines.pattern.rivals import link_holds_for_pairs
 from cepctl.language.ast import Attribute, EventTime, Expression
 from cepctl.language.printer import expression_to_text
 from cepctl.language.traversal import walk
+from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.plan import Alternative, Plan, Scope
 
 

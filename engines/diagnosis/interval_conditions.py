@@ -13,7 +13,6 @@ from itertools import chain, product
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -43,6 +42,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import Allen
 from cepctl.language.printer import expression_to_text
 from cepctl.language.traversal import conjuncts
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Alternative, Plan, Timing
 from cepctl.plan.relations import related
 from cepctl.plan.summary import with_one_member

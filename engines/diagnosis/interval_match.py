@@ -7,7 +7,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.intervals.rows import measured, valid
@@ -29,6 +28,7 @@ from cepctl.engines.diagnosis.worlds_left import WorldsLeft, clauses_against, gi
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.solve.stated import methods_named
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.plan.relations import relations_in_words
 from cepctl.schema import END_TIME
 

@@ -22,7 +22,6 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import (
@@ -54,6 +53,7 @@ from cepctl.language.ast import (
 )
 from cepctl.language.printer import expression_to_text
 from cepctl.language.traversal import walk
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.plan import Alternative, Link
 from cepctl.plan.polars_expressions import compile_expression
 

@@ -13,7 +13,6 @@ from difflib import get_close_matches
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import bound_by_component
@@ -40,6 +39,7 @@ from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.laws.choices import MOST_SETS_ALIVE
+from cepctl.numeric.arrays import Reals
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.support import refuse_intervals, require_engine

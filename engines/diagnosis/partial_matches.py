@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.predicates import column_name, links_hold
@@ -33,6 +32,7 @@ from cepctl.engines.diagnosis.conditions import (
 )
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.search.search import NOT_BOUND, Search, links_decided, reach
+from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.plan import Equality
 from cepctl.plan.polars_expressions import compile_expression
 

@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, events_in, take
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, of_points
@@ -26,6 +25,7 @@ from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 def prior_shares(masses: Masses, event: int, edges: Reals) -> Reals:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
@@ -16,6 +15,7 @@ from cepctl.engines.diagnosis.order_laws import LawShown
 from cepctl.engines.diagnosis.valid_intervals import OffsetShown, time_shares
 from cepctl.engines.diagnosis.worlds_left import GivenShown
 from cepctl.engines.solve.stated import StatedMethod
+from cepctl.numeric.arrays import Reals
 from cepctl.plan.plan import Alternative, Plan
 
 

@@ -19,7 +19,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.clocks.ties import names_in_order
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.events import Events
@@ -34,6 +33,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative, prepared_alternatives
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.pattern.offset_bounds import offsets_of, valid_on_clocks
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan
 

@@ -17,7 +17,6 @@ from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, events_in
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.given.components import share_of_worlds
@@ -32,6 +31,7 @@ from cepctl.engines.event.preparing import passing_by, prepared_alternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Given, Plan
 
 

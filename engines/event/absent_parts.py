@@ -13,7 +13,6 @@ from typing import Protocol
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, count_of, take, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
@@ -35,6 +34,7 @@ from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Plan
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems
@@ -19,6 +18,7 @@ from cepctl.engines.event.absent_parts import AbsentParts, Source
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
+from cepctl.numeric.arrays import Indexes
 
 
 @dataclass(frozen=True)

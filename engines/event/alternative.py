@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, MatchBatch, least_of, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.measured import Measured, joined
@@ -29,10 +28,11 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.methods import measure
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Flags, Indexes
+from cepctl.numeric.precision import SMALLEST
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.grouping import follows_in_any
 from cepctl.plan.plan import Alternative, Plan
-from cepctl.precision import SMALLEST
 
 if TYPE_CHECKING:
     import pyarrow as pa

@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from functools import partial
 from math import prod
 
-from cepctl.arrays import Indexes
 from cepctl.engines.search.search import Search
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes
 
 MOST_SUMS = 5_000_000
 """Sums that the matches of an AND group may take together: some minutes of one core."""

@@ -12,12 +12,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.event.hidden_events import require_few
 from cepctl.engines.pattern.blocks import Together
+from cepctl.numeric.arrays import Flags, Indexes
 
 Fitting = Callable[[Together, dict[int, Bindings], int], tuple[Indexes, Indexes]]
 """Pairs (match, event): events that fit a part beside what is bound, and can lie in the gap."""

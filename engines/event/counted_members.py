@@ -16,7 +16,6 @@ from math import comb, inf
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
@@ -32,8 +31,9 @@ from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_time_counts import judgements
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.search.search import Search
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.precision import SMALLEST
 from cepctl.plan.group_sizes import CountedSets
-from cepctl.precision import SMALLEST
 
 _ROWS_AT_ONCE = 1 << 12
 _NO_MOST = np.iinfo(np.int64).max

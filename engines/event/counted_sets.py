@@ -14,7 +14,6 @@ from math import comb
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch, take_matches
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.numbering import distinct_rows
@@ -23,8 +22,9 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.candidates import group_candidates
 from cepctl.engines.search.kleene.counts import GroupBudget
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.precision import SMALLEST
 from cepctl.plan.group_sizes import CountedSets
-from cepctl.precision import SMALLEST
 
 _ROWS_AT_ONCE, _SETS_AT_ONCE = 1 << 12, 1 << 15
 

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.plan import Alternative, Plan
 
 _MOST_COMPARED = 1 << 12

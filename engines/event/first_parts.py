@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.awaited_rests import Fitting
@@ -25,6 +24,7 @@ from cepctl.engines.event.hidden_events import (
     with_another,
 )
 from cepctl.engines.pattern.blocks import Together
+from cepctl.numeric.arrays import Flags, Indexes
 
 
 @dataclass(frozen=True)

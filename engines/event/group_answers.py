@@ -7,13 +7,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.group_estimates import estimated
 from cepctl.engines.event.group_occurrences import WantedGroups, rows_may_lack_occurrence
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes, Reals
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.plan import Plan
-from cepctl.precision import CONFIDENCE_SLACK
 
 _MEMBERS_TOO_COSTLY = (
     "too many events are uncertain members of its group, and several neighbours are uncertain"

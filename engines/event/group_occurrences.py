@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, TypeAlias
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import MatchBatch, joined_batches, signatures
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
@@ -29,6 +28,7 @@ from cepctl.engines.rows.order import match_text
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.stated import StatedMethod, form_of, stated
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 

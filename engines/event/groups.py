@@ -15,7 +15,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags
 from cepctl.engines.columns.bindings import CountedRows, MatchBatch, joined_batches, members_of, signatures
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -29,6 +28,7 @@ from cepctl.engines.rows.groups import WHY_TOO_COSTLY, group_schema
 from cepctl.engines.rows.order import match_text, rounded
 from cepctl.engines.search.kleene.counts import GroupBudget
 from cepctl.laws.choices import LAW, LAWLESS
+from cepctl.numeric.arrays import Flags
 from cepctl.plan.counted_sets import counted_sets
 from cepctl.plan.plan import Plan
 

@@ -11,10 +11,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes
 
 ROWS_AT_ONCE = 512
 MOST_PARTS = 1_000_000

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, single_events
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.intervals.conditions import cases_of, hull_system
@@ -17,6 +16,7 @@ from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.search.search import NOT_BOUND, Search
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.unrolled import Unrolled
 

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, TickSpans, take_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
@@ -17,6 +16,7 @@ from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.intervals.search import IntervalSearch

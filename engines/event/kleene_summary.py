@@ -22,7 +22,6 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, take_matches
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -34,9 +33,10 @@ from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.search.kleene.candidates import group_candidates
 from cepctl.engines.search.search import enumeration_parts
 from cepctl.engines.search.threshold import Threshold
+from cepctl.numeric.arrays import Flags, Indexes, Reals
+from cepctl.numeric.precision import SMALLEST
 from cepctl.plan.evaluation_order import evaluation_order
 from cepctl.plan.summary import kleene_components, owning_component, with_nothing, with_one_member
-from cepctl.precision import SMALLEST
 
 _ROWS_AT_ONCE = 1 << 12
 _SAFE_SHARE = 1e-3

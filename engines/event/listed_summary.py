@@ -21,7 +21,6 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
 from cepctl.engines.columns.dependence import INDEPENDENT
 from cepctl.engines.columns.numbering import distinct_rows
@@ -34,6 +33,7 @@ from cepctl.engines.event.group_occurrences import measured_clauses
 from cepctl.engines.event.summary_rows import SummaryBatch
 from cepctl.engines.event.taker_rows import TakerRows
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 from cepctl.plan.plan import Plan
 from cepctl.plan.summary import kleene_components, listing_reasons, owning_component
 

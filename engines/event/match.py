@@ -31,12 +31,12 @@ from cepctl.engines.rows.order import ordered
 from cepctl.engines.search.threshold import Threshold
 from cepctl.language.ast import Probability, ReachedTick
 from cepctl.language.traversal import walk
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL
 from cepctl.plan.passed_over import may_meet
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import listing_reasons, owning_component, require_summary
 from cepctl.plan.support import refuse_intervals, require_engine, require_known_clocks
-from cepctl.precision import CONFIDENCE_SLACK
 
 if TYPE_CHECKING:
     from cepctl.engines.event.summary_rows import SummaryBatch

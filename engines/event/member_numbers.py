@@ -13,13 +13,13 @@ from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.search.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.search.kleene.sequences import Members, Room
+from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.group_sizes import sizes_asked
 from cepctl.plan.plan import Scope, Timing
 from cepctl.plan.rising_values import rising_values

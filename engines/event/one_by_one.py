@@ -13,7 +13,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
-from cepctl.arrays import Flags
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -29,6 +28,7 @@ from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import Search
+from cepctl.numeric.arrays import Flags
 from cepctl.plan.plan import Alternative
 from cepctl.plan.unrolled import Unrolled, unrolled
 

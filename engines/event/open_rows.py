@@ -19,10 +19,10 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
 from cepctl.plan.plan import Plan
 

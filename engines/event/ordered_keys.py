@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, MatchBatch
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.orders.asked import Rows
@@ -19,9 +18,10 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.ordered_keys import rows_of
 from cepctl.laws.choices import LAW, LAWLESS
+from cepctl.numeric.arrays import Flags, Indexes, Reals
+from cepctl.numeric.precision import SMALLEST
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
-from cepctl.precision import SMALLEST
 
 
 def with_orders(plan: Plan, events: Events, options: MatchOptions) -> Events:

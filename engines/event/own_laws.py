@@ -8,9 +8,9 @@ from functools import partial
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.language.ast import Probability
+from cepctl.numeric.arrays import Indexes, Reals
 
 
 def with_own_laws(stamped: Events) -> Events:

@@ -6,7 +6,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -14,6 +13,7 @@ from cepctl.engines.event.options import MatchOptions, pairs_at_once
 from cepctl.engines.pattern.difference_constraints import system_of
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.search import Search
+from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine

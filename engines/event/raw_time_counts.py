@@ -14,7 +14,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -22,6 +21,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_times import CertainTimes
 from cepctl.engines.rows.counts import FOUND, MISSED, UNJUDGED, WHY_UNJUDGED
 from cepctl.errors import UnsupportedQueryError
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Plan
 from cepctl.side_figures import SideFigure, beside
 

@@ -19,7 +19,6 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import (
     Bindings,
     Group,
@@ -53,6 +52,7 @@ from cepctl.engines.pattern.rivals import (
 )
 from cepctl.engines.pattern.shapes import absences_of, ends_of_gap, shape_of
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import Plan, Scope, Timing, members_of_sides
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK

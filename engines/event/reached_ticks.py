@@ -22,7 +22,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, MatchBatch, TickSpans
 from cepctl.engines.columns.tick_sums import FIRST, shifted
 from cepctl.engines.confidence.coupled.problem import Problems
@@ -30,7 +29,8 @@ from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
 from cepctl.engines.event.joint_matches import JointMatches, bound_by
 from cepctl.engines.event.one_by_one import one_by_one
 from cepctl.engines.event.union import falls_into_parts, union_of_rows
-from cepctl.precision import CONFIDENCE_SLACK
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.schema import LATEST_TICK
 
 if TYPE_CHECKING:

@@ -21,11 +21,11 @@ from itertools import combinations, product
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, RegionEnd
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Link
 from cepctl.plan.read_sets import asks_one, extreme_of, lets_one
 

@@ -12,7 +12,6 @@ from functools import partial
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, count_of, single_events, take_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
@@ -26,6 +25,7 @@ from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, enumeration_parts
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
+from cepctl.numeric.arrays import Indexes
 
 _Pairs = dict[AbsenceRule, list[tuple[Indexes, Indexes]]]
 

@@ -13,7 +13,6 @@ from functools import cached_property, partial
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import (
     Bindings,
     Group,
@@ -39,6 +38,7 @@ from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, MOST_STARTS, PARTS, Search
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Alternative
 from cepctl.plan.unrolled import Unrolled
 

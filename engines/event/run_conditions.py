@@ -9,12 +9,12 @@ from functools import cached_property
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import aggregate_of, column_name, component_of, group_link_holds
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression, Probability, Variable
 from cepctl.language.traversal import walk
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Alternative, Link
 from cepctl.plan.polars_expressions import compile_expression
 

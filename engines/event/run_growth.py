@@ -12,7 +12,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.range_join import overlapping
 from cepctl.engines.columns.tick_sums import shifted
@@ -22,6 +21,7 @@ from cepctl.engines.event.run_search import RunSearch
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.search import JoinStep, Search, enumeration_parts, join_step, reach
+from cepctl.numeric.arrays import Indexes, Ticks
 
 _AT_ONCE = 1 << 12
 """Runs that are made longer at once."""

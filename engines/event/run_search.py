@@ -6,12 +6,12 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.read_members import surely_taken
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Link
 
 

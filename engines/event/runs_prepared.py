@@ -9,7 +9,6 @@ from itertools import chain
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, events_in, members_of
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import distinct_rows
@@ -33,6 +32,7 @@ from cepctl.engines.pattern.shapes import after_block, before_block, shape_of
 from cepctl.engines.search.search import NOT_BOUND, Search, enumeration_parts
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.read_sets import are_read_simply, read_while_they_take
 from cepctl.plan.unrolled import Unrolled, unrolled

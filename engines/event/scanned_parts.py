@@ -17,7 +17,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.event.awaited_rests import Rests
@@ -29,6 +28,7 @@ from cepctl.engines.event.hidden_events import (
     require_few,
     with_another,
 )
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 @dataclass(frozen=True)

@@ -10,13 +10,13 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, signatures
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import encoded_ids
 from cepctl.engines.search.threshold import Threshold
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.plan.plan import Alternative, ReturnColumn
 from cepctl.plan.summary import kleene_components, with_nothing
 

@@ -13,7 +13,6 @@ from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
@@ -22,6 +21,7 @@ from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.event.taker_sums import Chances, TakerSums, TooManyStepsError
 from cepctl.engines.pattern.rivals import link_holds_for_pairs
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.rising_values import RisingValues, rising_values
 

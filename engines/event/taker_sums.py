@@ -23,7 +23,7 @@ from itertools import product
 
 import numpy as np
 
-from cepctl.arrays import Reals
+from cepctl.numeric.arrays import Reals
 
 MOST_STEPS = 1_000_000
 """Of a sum; where there are more, a few seconds of work, it is given up."""

@@ -18,7 +18,6 @@ from typing import TYPE_CHECKING
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Bindings, MatchBatch, joined_batches, signatures
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Total
@@ -26,6 +25,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.joint_matches import JointMatches
 from cepctl.engines.rows.order import match_text
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 if TYPE_CHECKING:
     from cepctl.engines.event.group_occurrences import WantedGroups

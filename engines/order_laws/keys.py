@@ -16,10 +16,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.laws.law import BEGIN, END, OrderLaw
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)

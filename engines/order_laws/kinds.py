@@ -18,11 +18,11 @@ from typing import NamedTuple
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Numbers, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, alike_events
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.order_laws.keys import Keys, LawTables
+from cepctl.numeric.arrays import Indexes, Numbers, Reals, Ticks
 
 _MANY = 62
 """Of so many kinds alive at once the number of sets is beyond every limit."""

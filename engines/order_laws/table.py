@@ -21,7 +21,6 @@ from math import log
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.key_passes import measure
 from cepctl.engines.order_laws.keys import Factors, Keys, LawTables
@@ -33,6 +32,7 @@ from cepctl.engines.order_laws.kinds import (
     kinds_of_keys,
 )
 from cepctl.laws.choices import MOST_SETS_ALIVE
+from cepctl.numeric.arrays import Flags, Indexes, Numbers, Reals
 
 _LN_2 = log(2.0)
 

@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, block_group, take_matches
 from cepctl.engines.columns.numbering import renumbered, rows_alike
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
+from cepctl.numeric.arrays import Flags, Indexes
 
 
 @dataclass(frozen=True)

@@ -18,9 +18,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.kernels.kernel import kernel
+from cepctl.numeric.arrays import Flags, Ticks
 
 if TYPE_CHECKING:
     from cepctl.plan.plan import Alternative, Timing

@@ -19,10 +19,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 def ticks_left(masses: Masses, events: Indexes, edges: Indexes) -> tuple[Ticks, Ticks, Flags]:

@@ -8,7 +8,6 @@ from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import (
     Bindings,
     Group,
@@ -37,6 +36,7 @@ from cepctl.engines.pattern.blocks import (
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.shapes import may_take_further_on
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Alternative, Link, Scope
 
 

@@ -16,7 +16,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
@@ -24,8 +23,9 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.combinations import EVER, Combinations, PointSearch, timing_holds
 from cepctl.engines.point.stream import PointIndex, PointStream, point_index
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
+from cepctl.numeric.precision import SMALLEST
 from cepctl.plan.plan import Link, Scope, Timing
-from cepctl.precision import SMALLEST
 
 
 @dataclass(frozen=True)

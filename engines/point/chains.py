@@ -22,13 +22,13 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.combinations import EVER, PointJoin, PointSearch
 from cepctl.engines.point.stream import batches
-from cepctl.precision import SMALLEST
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.precision import SMALLEST
 
 
 @dataclass(frozen=True)

@@ -19,7 +19,6 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -28,7 +27,8 @@ from cepctl.engines.point.absences import Forbidden, Gap, forbidden, probability
 from cepctl.engines.point.combinations import Combinations, PointSearch
 from cepctl.engines.point.stream import batches
 from cepctl.errors import QueryTooLargeError
-from cepctl.precision import SMALLEST
+from cepctl.numeric.arrays import Flags, Indexes, Reals
+from cepctl.numeric.precision import SMALLEST
 
 MAX_TOGETHER = 12
 """Alternatives of an OR that may bind the same events: 2^12 of their subsets are looked at."""

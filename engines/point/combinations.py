@@ -19,7 +19,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.numbering import places_in_runs
@@ -33,6 +32,7 @@ from cepctl.engines.point.stream import (
     point_index,
 )
 from cepctl.language.strategies import Absent
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.plan import Alternative, Link, Plan, Scope, Timing
 
 EVER = np.iinfo(np.int64)

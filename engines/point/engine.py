@@ -25,7 +25,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import MatchBatch, signatures
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import return_columns
@@ -36,9 +35,10 @@ from cepctl.engines.point.chains import chain_matches, is_plain_chain
 from cepctl.engines.point.collapse import Source, collapsed, grouped, over_offsets
 from cepctl.engines.point.combinations import Combinations, PointSearch, candidates_of, point_search
 from cepctl.engines.point.stream import Budget, point_stream
+from cepctl.numeric.arrays import Indexes
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine, require_known_clocks
-from cepctl.precision import CONFIDENCE_SLACK
 
 _STARTS_AT_ONCE = 1 << 12
 

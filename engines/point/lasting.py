@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
@@ -23,6 +22,7 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.point.absences import Forbidden, probability_of_absence
 from cepctl.engines.point.stream import Budget, PointStream, batches, point_stream
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.plan import Alternative, Plan, Timing
 
 MAX_PAIRS = 5_000_000

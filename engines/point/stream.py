@@ -18,10 +18,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 MAX_POINTS = 50_000_000
 """Points that a stream may expand into."""

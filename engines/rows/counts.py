@@ -7,9 +7,9 @@ from dataclasses import dataclass, fields
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.open_rows import OPEN
 from cepctl.plan.plan import CONFIDENCE_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR
-from cepctl.precision import CONFIDENCE_SLACK
 
 UNLIKELY = 0.5
 

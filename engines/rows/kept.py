@@ -8,8 +8,8 @@ from typing import Protocol, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.bindings import MatchBatch
+from cepctl.numeric.arrays import Flags, Ticks
 
 _Table = TypeVar("_Table", pa.RecordBatch, pa.Table)
 

@@ -19,12 +19,12 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Hashes, Indexes, Numbers, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, events_in, listed
 from cepctl.engines.concurrency import in_turn, usable_cores
 from cepctl.engines.rows.numbers import FoundBatch, HeldRows, NumberedRows
 from cepctl.engines.rows.order import with_text
-from cepctl.precision import CONFIDENCE_DECIMALS
+from cepctl.numeric.arrays import Flags, Hashes, Indexes, Numbers, Reals, Ticks
+from cepctl.numeric.precision import CONFIDENCE_DECIMALS
 
 _AT_ONCE = 1 << 20
 _START_BITS = 34

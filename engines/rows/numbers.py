@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, events_in, signatures
 from cepctl.engines.rows.counts import WHY_UNJUDGED
 from cepctl.engines.rows.kept import KeptRows
 from cepctl.engines.rows.order import encoded_ids, joined_text
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.plan import CONFIDENCE_ERROR
 
 MATCH = pa.field("match", pa.string())

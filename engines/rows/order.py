@@ -9,8 +9,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Reals
-from cepctl.precision import CONFIDENCE_DECIMALS
+from cepctl.numeric.arrays import Reals
+from cepctl.numeric.precision import CONFIDENCE_DECIMALS
 
 _PARTS = 10.0**CONFIDENCE_DECIMALS
 

@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
 from cepctl.engines.rows.order import in_order, rounded_column
 from cepctl.errors import JobError
+from cepctl.numeric.arrays import Indexes
 
 BATCH_BYTES = 1 << 18
 """Size of the batches of a run: the least that is read of it at a time."""

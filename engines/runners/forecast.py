@@ -16,7 +16,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Numbers
 from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import usable_cores
 from cepctl.engines.confidence.points.rival_blocks import COUPLED_PAIR_BYTES, PAIR_BYTES
@@ -25,6 +24,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.kernels.announcing import compiling_seconds
 from cepctl.engines.runners.slice_task import EVENT_COPIES, SliceTask
 from cepctl.engines.runners.slices import TimeSlice
+from cepctl.numeric.arrays import Numbers
 from cepctl.plan.evaluation_order import estimated_count
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.process.memory import MemoryBudget, size_text

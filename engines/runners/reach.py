@@ -25,7 +25,6 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Ticks
 from cepctl.engines.columns.predicates import component_condition
 from cepctl.engines.confidence.intervals.conditions import (
     CONSTANT,
@@ -37,6 +36,7 @@ from cepctl.engines.confidence.intervals.conditions import (
 )
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.language.ast import Attribute, Binary, Constant, Expression, In
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.choices import KleeneRows
 from cepctl.plan.plan import Alternative, Component, Plan
 from cepctl.plan.summary import owning_components

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Hashes, Indexes, Ticks
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.runners.reach import Reach
 from cepctl.engines.runners.slice_task import SliceTask, last_ticks
 from cepctl.engines.runners.slices import Slicing
 from cepctl.errors import EventSchemaError
+from cepctl.numeric.arrays import Hashes, Indexes, Ticks
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 _FACTOR = np.uint64(1_099_511_628_211)  # the prime of the FNV hash

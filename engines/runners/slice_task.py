@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Ticks
 from cepctl.datasets.row_groups import EventSource, RowGroups
 from cepctl.engines.columns.endpoints import has_ends
 from cepctl.engines.columns.events import impossible_events
@@ -28,6 +27,7 @@ from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.runners.reach import Reach, Relevance, reach_of
 from cepctl.engines.runners.slices import TimeSlice
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.process.memory import MemoryBudget, size_text
 from cepctl.schema import TICK_MAX, TICK_MIN

@@ -18,9 +18,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes
 from cepctl.datasets.row_groups import RowGroups
 from cepctl.engines.runners.reach import Reach, reach_of
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.grouping import keys_are_partitions
 from cepctl.plan.plan import Plan
 from cepctl.schema import TICK_MAX, TICK_MIN

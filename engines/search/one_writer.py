@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Ticks
 from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -23,6 +22,7 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.rivals import certainly_broken, rivals_of, spans_of
 from cepctl.engines.search.certain_gaps import certain_gaps
 from cepctl.engines.search.search import Search
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Given, Plan
 from cepctl.schema import IN_WRITTEN_ORDER, RECORD, WRITER
 

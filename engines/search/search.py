@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Protocol
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.columns.masses import Masses
@@ -35,6 +34,7 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED, system_of
 from cepctl.engines.search.certain_gaps import CertainGap
 from cepctl.engines.search.clock_joins import ClockJoin, possible_rows
 from cepctl.engines.search.threshold import PushDown
+from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.plan import Alternative, Link, Plan, Scope
 
 if TYPE_CHECKING:

@@ -19,11 +19,11 @@ from itertools import combinations, product
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.plan.plan import Alternative
 
 MOST_SHAPES = 256

@@ -17,14 +17,14 @@ from threading import Lock
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
 from cepctl.engines.rows.order import rounded
 from cepctl.engines.search.shape_ranges import RangesOfPairs
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.plan import Alternative
-from cepctl.precision import CONFIDENCE_SLACK
 
 _RELATIVE_ERROR = 1e-9
 """Generous bound on the error of what is measured; keeps what lies on the threshold."""

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, single_events
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.alike_matches import alike_matches
@@ -19,6 +18,7 @@ from cepctl.engines.pattern.blocks import BlockKind
 from cepctl.engines.pattern.bound_matches import BoundMatches, Rivals
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.solve.form import Form
+from cepctl.numeric.arrays import Indexes, Ticks
 
 if TYPE_CHECKING:
     from cepctl.engines.columns.bindings import TickSpans

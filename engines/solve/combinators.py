@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Group, events_in, flattened, places_of
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.masses import Masses
@@ -25,6 +24,7 @@ from cepctl.engines.pattern.difference_constraints import closed_system, possibl
 from cepctl.engines.pattern.total_orders import Step, TotalOrder, total_orders
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found, nested
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 if TYPE_CHECKING:
     from cepctl.engines.columns.masses import Masses

@@ -12,7 +12,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence import work
 from cepctl.engines.confidence.measured import Measured, impossible
@@ -21,6 +20,7 @@ from cepctl.engines.solve import combinators, ordered_keys, points
 from cepctl.engines.solve.batch import Batch, simplest
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.points import Found
+from cepctl.numeric.arrays import Indexes
 
 MatchMethod: TypeAlias = Method[Form, [Batch, Indexes], Found]
 """`takes` batches by their form; `measure` tells of which rows of a batch it found what."""

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.pattern.blocks import Region, Shape, gap_of
 from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
+from cepctl.numeric.arrays import Indexes
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.orders.asked import Rows

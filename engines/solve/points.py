@@ -20,11 +20,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import ticks_between
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.solve.batch import Batch
+from cepctl.numeric.arrays import Flags, Indexes
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.gaps.distinct_gaps import GapChains

@@ -39,7 +39,7 @@ from cepctl.language.ast import (
     Unary,
     Variable,
 )
-from cepctl.precision import CONFIDENCE_DECIMALS
+from cepctl.numeric.precision import CONFIDENCE_DECIMALS
 
 SLACK = Fraction(1, 10**CONFIDENCE_DECIMALS)
 """CONFIDENCE_SLACK, exactly."""

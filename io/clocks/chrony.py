@@ -21,9 +21,9 @@ from typing import Any
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.clocks.columns import ColumnLog, Fields
 from cepctl.io.clocks.contract import SYNCHRONISED, UNSYNCHRONISED, ClockLog, rows_of
+from cepctl.numeric.arrays import Flags, Numbers
 
 DAEMON = "chrony"
 BAD_LEAP = "a leap status other than N + - ?"

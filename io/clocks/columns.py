@@ -14,12 +14,12 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.clocks.blocks import blocks
 from cepctl.io.clocks.contract import Account, Batch
 from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, Nanoseconds, nanoseconds
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.text_encoding import decoded
+from cepctl.numeric.arrays import Flags, Numbers
 
 NOT_COLUMNS = "not a line of this log: {} columns"
 BAD_TIME = "a time that no calendar has"

@@ -13,7 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
+from cepctl.numeric.arrays import Flags, Numbers
 
 LARGEST = 2**57
 """Nanoseconds; a clock that errs by more, four years, is not believed."""

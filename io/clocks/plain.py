@@ -11,7 +11,6 @@ from typing import IO
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.clocks.blocks import blocks
 from cepctl.io.clocks.columns import (
     BAD_BOUND,
@@ -28,6 +27,7 @@ from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions, zones_said
 from cepctl.io.contract.times import parse_time
 from cepctl.io.source.text_encoding import decoded
+from cepctl.numeric.arrays import Flags, Numbers
 
 DAEMON = "plain CSV"
 NO_HOST = "a row without a host"

@@ -22,7 +22,6 @@ from typing import IO, Any
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags
 from cepctl.errors import LogFormatError
 from cepctl.io.clocks.columns import BAD_BOUND, BAD_ESTIMATE, is_usable, known_where
 from cepctl.io.clocks.contract import SYNCHRONISED, UNSYNCHRONISED, Account, Batch, ClockLog, rows_of
@@ -30,6 +29,7 @@ from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.numeric.arrays import Flags
 
 DAEMON = "Prometheus"
 OFFSET, MAX_ERROR = "node_timex_offset_seconds", "node_timex_maxerror_seconds"

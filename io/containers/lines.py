@@ -21,7 +21,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.io.containers.origin import container_origin
 from cepctl.io.contract.local_instants import instants_of_shaped
 from cepctl.io.contract.log_format import LogFormat
@@ -36,6 +35,7 @@ from cepctl.io.source.line_blocks import Groups, Layout, Lines, told_by
 from cepctl.io.source.line_columns import LineColumns, LineLayout
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
 from cepctl.io.templates.attribute import TemplatedReader
+from cepctl.numeric.arrays import Numbers
 
 LOG_LINE = "LogLine"
 NOT_CRI = "not a line of a CRI log: TIME stdout|stderr F|P TEXT"

@@ -12,10 +12,10 @@ from zoneinfo import ZoneInfo
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.io.contract.shaped_times import ShapedTimes
 from cepctl.io.contract.times import read_time
 from cepctl.io.contract.zone_words import NO_WORDS, ZoneWords
+from cepctl.numeric.arrays import Causes, Flags, Numbers
 
 _SECOND, _MINUTE = 1_000_000, 60_000_000
 _EPOCH = datetime(1970, 1, 1)

@@ -14,8 +14,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.event_table import PMF_TYPE
+from cepctl.numeric.arrays import Numbers
 from cepctl.schema import END_PMF, LENGTH_LOWER, LENGTH_UPPER, TICK_MAX, TICK_MIN, TimeUnit
 
 

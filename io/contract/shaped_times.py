@@ -23,7 +23,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Bytes, Flags, Numbers
+from cepctl.numeric.arrays import Bytes, Flags, Numbers
 
 _DAY, _SECOND = 86_400_000_000, 1_000_000
 _FIRST_YEAR, _LAST_YEAR = 1900, 9000

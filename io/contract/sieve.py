@@ -10,7 +10,7 @@ from typing import Protocol
 
 import pyarrow as pa
 
-from cepctl.arrays import Flags
+from cepctl.numeric.arrays import Flags
 
 
 class Sieve(Protocol):

@@ -12,8 +12,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Indexes
 from cepctl.io.contract.natural_columns import Value, array_of, mixture_of
+from cepctl.numeric.arrays import Indexes
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 _NONE = type(None)

@@ -16,7 +16,6 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.ganglia.rrd_layout import (
@@ -31,6 +30,7 @@ from cepctl.io.ganglia.rrd_layout import (
     layout_of,
 )
 from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources, origin_of
+from cepctl.numeric.arrays import Numbers
 
 _BLOCK_BYTES = 1 << 20
 

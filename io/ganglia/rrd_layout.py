@@ -38,11 +38,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Reals, Seconds
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.ganglia.series import UNKNOWN, Columns, Origin, Series
+from cepctl.numeric.arrays import Reals, Seconds
 
 COOKIE = b"RRD\0"
 FLOAT_COOKIE = 8.642135e130

@@ -34,11 +34,11 @@ from pathlib import PurePosixPath
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Reals, Seconds
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.batches import BATCH_EVENTS
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions
+from cepctl.numeric.arrays import Indexes, Reals, Seconds
 
 SUMMARY_FOLDER = "__SummaryInfo__"
 _TREE_FOLDER = "rrds"

@@ -22,12 +22,12 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes
 from cepctl.io.contract.batches import End
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.natural_columns import Value, natural_array
 from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport
 from cepctl.io.hadoop.records import Record, attribute_name, job_id, micros, scalar, task_id, text
+from cepctl.numeric.arrays import Indexes
 
 
 @dataclass(slots=True)

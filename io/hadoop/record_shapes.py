@@ -22,7 +22,6 @@ from typing import Any
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.hadoop.facts import HOSTS, EventColumns, HistoryFacts, Span
 from cepctl.io.hadoop.records import (
@@ -38,6 +37,7 @@ from cepctl.io.hadoop.records import (
     task_of,
     text,
 )
+from cepctl.numeric.arrays import Indexes
 
 COUNTER_FIELDS = frozenset({"counters", "mapCounters", "reduceCounters", "totalCounters"})
 

@@ -14,8 +14,8 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Numbers
 from cepctl.io.headed.header import ZEEK, CommentedHeader
+from cepctl.numeric.arrays import Numbers
 
 EXTRA = "extra"
 _LINES_LOOKED_AT = 40

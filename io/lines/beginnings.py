@@ -12,11 +12,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.lines.few_lines import bytes_of, groups_of, matched_bytes
 from cepctl.io.lines.local_times import NO_TIMES, Written, written_times
 from cepctl.io.lines.recognition import LineBeginning, LineLayout
 from cepctl.io.source.quoted_lines import QuotedLines
+from cepctl.numeric.arrays import Flags, Numbers
 
 PREFIX = "prefix"
 """The attribute for what stands before the time of a line."""

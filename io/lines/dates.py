@@ -21,11 +21,11 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.lines.local_times import Written
 from cepctl.io.lines.recognition import HEAD_BYTES, LineLayout, sample_lines, times_in
 from cepctl.io.source.missing_years import YearRule, day_in_name, year_rule, years_note
+from cepctl.numeric.arrays import Flags, Numbers
 
 _SECOND, _DAY = 1_000_000, 86_400_000_000
 LATEST = 65 * 60 * _SECOND

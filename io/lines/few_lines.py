@@ -14,7 +14,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
+from cepctl.numeric.arrays import Numbers
 
 _FEW = 64
 _SHORT = 1 << 14

@@ -12,12 +12,12 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from cepctl.arrays import Bytes, Causes, Flags, Numbers
 from cepctl.io.contract.local_instants import Instants, instants, no_problems
 from cepctl.io.contract.reader import ReadOptions, zones_said
 from cepctl.io.contract.shaped_times import days_of
 from cepctl.io.lines.months import month_numbers
 from cepctl.io.lines.stamps import Stamp
+from cepctl.numeric.arrays import Bytes, Causes, Flags, Numbers
 
 _DAY, _SECOND = 86_400_000_000, 1_000_000
 _MICRO_DIGITS, _NANO_DIGITS = 6, 9

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from cepctl.arrays import Bytes, Numbers
+from cepctl.numeric.arrays import Bytes, Numbers
 
 _NAMES = (
     "jan|january|janv|janvier|januar|jänner|ene|enero|gen|gennaio|janeiro|januari",

@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Bytes, Numbers
 from cepctl.io.templates.variables import parts_as_column, text_of
+from cepctl.numeric.arrays import Bytes, Numbers
 
 _KNOWN = frozenset(  # The fields of records of audit that are asked for.
     """

@@ -10,7 +10,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.hosts import node_names
@@ -43,6 +42,7 @@ from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_
 from cepctl.io.templates.first_lines import of_several_lines
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
+from cepctl.numeric.arrays import Flags
 
 UNMATCHED = "no pattern fits the log record (--keep-unmatched types it by its template)"
 MESSAGE, NODE, NODE_RAW = "message", "node", "node_raw"

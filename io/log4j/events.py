@@ -16,9 +16,9 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags
 from cepctl.io.contract.hosts import node_names
 from cepctl.io.source.message_patterns import TypedRecords
+from cepctl.numeric.arrays import Flags
 
 _DAEMONS = (
     "namenode|secondarynamenode|datanode|journalnode|zkfc|balancer|mover|nfs3|portmap|dfsrouter|"

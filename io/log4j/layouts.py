@@ -22,7 +22,7 @@ import numpy.typing as npt
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Bytes, Flags, Numbers
+from cepctl.numeric.arrays import Bytes, Flags, Numbers
 
 _DAY, _SECOND, _MILLISECOND = 86_400_000_000, 1_000_000, 1_000
 

@@ -24,7 +24,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.batches import INFERRED, column_name
 from cepctl.io.contract.local_instants import Instants, instants, whole_units
@@ -50,6 +49,7 @@ from cepctl.io.source.message_patterns import PatternTable, TypedRecords, table_
 from cepctl.io.source.text_encoding import decoded
 from cepctl.io.templates.attribute import TemplatedReader
 from cepctl.io.templates.first_lines import first_lines
+from cepctl.numeric.arrays import Flags
 
 LOG_LINE = "LogLine"
 UNMATCHED = "no pattern fits the log record (--keep-unmatched makes it a LogLine)"

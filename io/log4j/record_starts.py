@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.line_records import Cut, Passage, Passages
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.log4j.layouts import find_headers
@@ -15,6 +14,7 @@ from cepctl.io.log4j.lines import BLOCK_BYTES, cut_line, mended
 from cepctl.io.log4j.records import ORPHANS, line_bounds
 from cepctl.io.source.plain_lines import CountedLines
 from cepctl.io.source.streams import empty_lines
+from cepctl.numeric.arrays import Numbers
 
 _PIECE_BYTES = 4 << 20
 _TAIL_BYTES = 1 << 20

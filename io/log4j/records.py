@@ -15,11 +15,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.log4j.layouts import texts
 from cepctl.io.log4j.lines import GAP_BYTES, LONGEST_RECORD, cut_before, cut_line, line_blocks
 from cepctl.io.source.streams import LongGaps
+from cepctl.numeric.arrays import Numbers
 
 ORPHANS = "before the first record of the log"
 _CUT = f"records of more than {LONGEST_RECORD:,} bytes, of which the rest was left out: {{:,}}"

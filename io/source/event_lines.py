@@ -26,7 +26,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.batches import INFERRED, EventBatches, column_name
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.log_pattern import LogPattern
@@ -48,6 +47,7 @@ from cepctl.io.source.line_columns import LineColumns, LineLayout, in_order, raw
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records, with_groups
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
+from cepctl.numeric.arrays import Numbers
 
 _BATCH_EVENTS = 20_000
 _BATCH_BYTES = 16 << 20

@@ -12,10 +12,10 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.unicode_text import NotUnicodeError, is_unicode
 from cepctl.io.source.line_blocks import BLANKS, Lines, is_text
+from cepctl.numeric.arrays import Numbers
 
 
 def json_object(line: bytes | str) -> dict[str, Any] | None:

@@ -14,8 +14,8 @@ from typing import Generic, TypeVar
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Numbers
 from cepctl.io.source.streams import LONGEST_GAP, LONGEST_LINE, LongGaps, empty_lines
+from cepctl.numeric.arrays import Numbers
 
 BLOCK_BYTES = 1 << 21
 BLANKS = b" \t\r\v\f\0"

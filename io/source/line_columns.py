@@ -9,13 +9,13 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.batches import column_name
 from cepctl.io.contract.local_instants import Instants, whole_units
 from cepctl.io.contract.reader import FOLD, GRAIN, NANOS, NO_ZONE, TWICE, ReadOptions, ReadReport
 from cepctl.io.contract.shaped_times import ShapedTimes
 from cepctl.io.source.line_blocks import Layout
+from cepctl.numeric.arrays import Flags, Numbers
 
 
 @dataclass(frozen=True)

@@ -8,12 +8,12 @@ from typing import IO
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags
 from cepctl.io.contract.unicode_text import NotUnicodeError
 from cepctl.io.source.json_objects import text_fields
 from cepctl.io.source.line_blocks import BLANKS, Lines, are_many, line_blocks, lines_of
 from cepctl.io.source.streams import LONGEST_LINE, Chunks
 from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.numeric.arrays import Flags
 
 Many = Callable[[Lines], tuple[pa.Array, Flags]]
 """The messages of many lines, and of which lines these are; all others are asked one by one."""

@@ -14,12 +14,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.contract.batches import column_name
 from cepctl.io.contract.hosts import node_names
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.natural_columns import mixture, natural_array
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.numeric.arrays import Flags, Numbers
 
 _LOGGERS_REMEMBERED = 10_000
 

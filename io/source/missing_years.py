@@ -21,9 +21,9 @@ from pathlib import PurePosixPath
 
 import numpy as np
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions
+from cepctl.numeric.arrays import Flags, Numbers
 
 _EPOCH = date(1970, 1, 1)
 _DAY_MICROS = 86_400_000_000

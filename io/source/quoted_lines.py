@@ -19,7 +19,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Bytes, Flags, Numbers
+from cepctl.numeric.arrays import Bytes, Flags, Numbers
 
 _QUOTE, _NEWLINE, _RETURN = b'"\n\r'
 

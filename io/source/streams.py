@@ -16,9 +16,9 @@ from typing import IO
 
 import numpy as np
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.source.byte_stream import ByteStream
+from cepctl.numeric.arrays import Numbers
 
 _PIECE_BYTES = 1 << 18
 _LINE_ENDS = {b"\n\n": 2, b"\r\n": 1, b"\n\r": 1}

@@ -15,7 +15,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.contract.hosts import node_names
 from cepctl.io.contract.local_instants import Instants, no_problems
 from cepctl.io.contract.shaped_times import ShapedTimes
@@ -34,6 +33,7 @@ from cepctl.io.system.journal_fields import (
     is_of_journal,
     short_name,
 )
+from cepctl.numeric.arrays import Flags, Numbers
 
 _NO_TEXT = pa.scalar(None, pa.string())
 _NUMBERS = pa.array([str(number) for number in range(len(SEVERITIES))])

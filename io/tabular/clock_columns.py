@@ -13,11 +13,11 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.clocks.shared import Clocks, empty_own_part, offset_text, parse_offset, two_offsets
 from cepctl.errors import EventSchemaError
 from cepctl.io.contract.clock_offsets import offset_ends
 from cepctl.io.tabular.plain_values import simple
+from cepctl.numeric.arrays import Flags, Numbers
 from cepctl.schema import CLOCK, CLOCK_OFFSET
 
 NOT_AN_OFFSET = "clock_offset is not a list of lo:hi:p, in whole ticks, whose p sum to 1"

@@ -16,7 +16,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.clocks.shared import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.event_table import TIME_TYPE
@@ -44,6 +43,7 @@ from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
 from cepctl.io.tabular.instants import NO_UNIT, Instants, ReadContext, instants, ticks
 from cepctl.io.tabular.mapping import RESERVED, raw_name
 from cepctl.io.tabular.plain_values import blanks, simple
+from cepctl.numeric.arrays import Causes, Flags, Numbers
 from cepctl.schema import (
     CLOCK,
     CLOCK_OFFSET,

@@ -17,7 +17,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 import pyarrow.csv
 
-from cepctl.arrays import Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
 from cepctl.io.contract.batches import INFERRED
@@ -54,6 +53,7 @@ from cepctl.io.tabular.row_places import Places
 from cepctl.io.tabular.sifting import sifted
 from cepctl.io.tabular.transcript import Transcript
 from cepctl.io.tabular.wide import wide_rows
+from cepctl.numeric.arrays import Numbers
 
 _BLOCK_BYTES = 4 << 20
 _LONGEST_HEADER = 16 << 20

@@ -16,9 +16,9 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Causes, Flags, Numbers
 from cepctl.event_table import PMF_TYPE
-from cepctl.precision import MASS_TOLERANCE
+from cepctl.numeric.arrays import Causes, Flags, Numbers
+from cepctl.numeric.precision import MASS_TOLERANCE
 from cepctl.schema import TICK_MAX, TICK_MIN
 
 Histogram = list[dict[str, float]]

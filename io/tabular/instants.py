@@ -22,7 +22,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.errors import LogFormatError
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, CUT_TIMES, ReadOptions, ReadReport
@@ -40,6 +39,7 @@ from cepctl.io.tabular.epoch_times import (
 )
 from cepctl.io.tabular.plain_values import blanks, filled, flags, simple, without
 from cepctl.io.tabular.times import localised, parse_times
+from cepctl.numeric.arrays import Flags, Numbers
 from cepctl.schema import EARLIEST_TICK, LATEST_TICK, TimeUnit
 
 _AS_EPOCH = "numbers in the column {column} read as {unit} since 1970: {{:,}}; --epoch-unit names another"

@@ -17,7 +17,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.attribute_limit import REST, AttributeNames
 from cepctl.io.contract.batches import BATCH_CELLS
 from cepctl.io.contract.natural_columns import (
@@ -39,6 +38,7 @@ from cepctl.io.tabular.composed import columns_meant, name_meant
 from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
 from cepctl.io.tabular.sifting import sifted
+from cepctl.numeric.arrays import Numbers
 from cepctl.schema import ATTRIBUTE_PREFIX, TICK_MAX, TICK_MIN
 
 _NOT_AN_OBJECT = "the line is not a JSON object"

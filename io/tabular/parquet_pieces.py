@@ -15,8 +15,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.io.source.streams import LONGEST_LINE
+from cepctl.numeric.arrays import Numbers
 
 PIECE_BYTES = 64 << 20
 LONGEST_ROW = LONGEST_LINE

@@ -6,8 +6,8 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.event_table import TIME_TYPE
+from cepctl.numeric.arrays import Flags, Numbers
 
 
 def without(texts: pa.Array, rows: Flags) -> pa.Array:

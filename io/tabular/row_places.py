@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepctl.arrays import Numbers
+from cepctl.numeric.arrays import Numbers
 
 
 def _numbers() -> array[int]:

@@ -7,10 +7,10 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.arrays import Numbers
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.tabular.columns import Rows
 from cepctl.io.tabular.composed import composed_of
+from cepctl.numeric.arrays import Numbers
 
 
 def sifted(rows: Rows, options: ReadOptions, report: ReadReport, *, inferred: bool = False) -> Rows:

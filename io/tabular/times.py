@@ -11,7 +11,6 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.event_table import TIME_TYPE
 from cepctl.io.contract.local_instants import instants_of_shaped
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, NO_ZONE, TWICE, ReadOptions, ReadReport, zones_said
@@ -19,6 +18,7 @@ from cepctl.io.contract.shaped_times import shaped_times
 from cepctl.io.contract.times import LogTime, named_zone, read_time, skipped_by
 from cepctl.io.contract.written_times import parse_written
 from cepctl.io.contract.zone_words import ZoneWords
+from cepctl.numeric.arrays import Flags, Numbers
 
 _SECOND, _DAY = 1_000_000, 86_400_000_000
 _CUT_DAY = re.compile(r"\s*\d{4}([-/.])\d\d\1\d\s*", re.ASCII)

@@ -11,8 +11,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Numbers
 from cepctl.io.source.byte_stream import ByteStream
+from cepctl.numeric.arrays import Numbers
 
 _MOST_BYTES = 1 << 26
 _AHEAD_BYTES = 12 << 20

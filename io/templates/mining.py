@@ -24,8 +24,8 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cepctl.arrays import Hashes
 from cepctl.io.contract.message_template import WILDCARD
+from cepctl.numeric.arrays import Hashes
 
 Words = tuple[str, ...]
 

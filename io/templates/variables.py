@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.io.contract.message_template import OTHER, WILDCARD, MessageTemplate
 from cepctl.io.templates.masking import keys_of, words_of
 from cepctl.io.templates.matching import NONE, TemplateIndex
+from cepctl.numeric.arrays import Flags, Numbers
 
 _MOST_REMEMBERED = 200_000
 _BLANKS = np.zeros(256, np.bool_)

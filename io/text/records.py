@@ -11,12 +11,12 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.log_pattern import LogPattern
 from cepctl.io.contract.reader import ReadReport
 from cepctl.io.log4j.layouts import texts
 from cepctl.io.log4j.records import read_records
+from cepctl.numeric.arrays import Numbers
 
 
 def beginning_of(patterns: Sequence[LogPattern]) -> str:

@@ -29,7 +29,7 @@ from cepctl.errors import UncertaintyModelError
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import SPAN, Bucket, Span
 from cepctl.io.contract.times import LogTime
-from cepctl.precision import MASS_TOLERANCE
+from cepctl.numeric.precision import MASS_TOLERANCE
 from cepctl.schema import parse_duration
 
 ACTIVITY, TIMESTAMP, START_TIMESTAMP = "concept:name", "time:timestamp", "start_timestamp"

@@ -18,8 +18,8 @@ from results import Row, Setup, check_close, check_equal
 from workloads import COLUMNS, ONE_PERCENT, appendix_c, plan_for, stored, with_types
 
 from cepctl.engines.point import engine as point
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.evaluation_order import OrderName
-from cepctl.precision import CONFIDENCE_SLACK
 
 ORDERS: tuple[OrderName, ...] = ("sort", "any-state", "selectivity")
 

@@ -10,7 +10,7 @@ from engine import NO_CAP, matches_of
 from results import Row, Setup, check_close, check_equal
 from workloads import FIVE, FIVE_PERCENT, NEXT, appendix_c, plan_for, stored
 
-from cepctl.precision import CONFIDENCE_SLACK
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 
 TOP = 100
 

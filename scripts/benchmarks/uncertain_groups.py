@@ -12,7 +12,7 @@ from results import Row, Setup, check_equal
 from workloads import SEED, events_table, plan_for, stored
 
 from cepctl.event_table import PMF_TYPE
-from cepctl.precision import CONFIDENCE_SLACK
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 
 PATTERN = "PATTERN SEQ(A a, B+ b[], C c)"
 THRESHOLDS = 0.5, 0.3

@@ -19,9 +19,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import cepctl
-from cepctl.arrays import Indexes, Ticks
 from cepctl.calibration.recorded_readings import fitting_readings
 from cepctl.clocks.shared import clocks_of
+from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.schema import MILLISECOND
 from cepctl.uncertainty.clock_records import read_records
 from cepctl.uncertainty.recorded_offsets import RecordedOffset

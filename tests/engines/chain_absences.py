@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Ticks
+from cepctl.numeric.arrays import Ticks
 from tests.plans import Event
 from tests.random_patterns import ANY, NEXT, PARTITION
 

@@ -7,12 +7,12 @@ from dataclasses import replace
 
 import pytest
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.measured import impossible
 from cepctl.engines.solve import methods
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes
 
 
 def change(

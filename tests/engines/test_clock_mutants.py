@@ -11,7 +11,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns import events
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks, event_clocks
@@ -20,6 +19,7 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
+from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import assert_same_rows, check
 from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
 from tests.engines.clock_examples import CLOCKS, READINGS

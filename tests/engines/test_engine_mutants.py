@@ -48,7 +48,6 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events, _in_order
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
@@ -69,6 +68,7 @@ from cepctl.engines.pattern.rivals import rivals_of, some_event
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.search.kleene.growth import _Expansion
 from cepctl.engines.search.search import reach
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.evaluation_order import OrderName
 from cepctl.plan.plan import Alternative, Component, Link, Plan
 from tests.engines.agreement import assert_same_rows, check

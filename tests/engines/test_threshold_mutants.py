@@ -37,7 +37,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.event import alternative, group_answers, match
 from cepctl.engines.event.match import match_events
@@ -49,6 +48,7 @@ from cepctl.engines.search.kleene.cell_products import pair_cells
 from cepctl.engines.search.kleene.choices import WholeSpans
 from cepctl.engines.search.shape_ranges import PairRange, pair_range
 from cepctl.engines.search.threshold import PushDown, Threshold, upper_bounds
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.plan.consistency import Consistency
 from tests.engines.agreement import assert_same_rows, check
 from tests.engines.event.test_kleene_summary import CASES as SUMMARIES

@@ -12,7 +12,6 @@ import numpy as np
 import pytest
 from hypothesis import assume
 
-from cepctl.arrays import Indexes
 from cepctl.clocks.ties import Clocks, ClockTie, tied
 from cepctl.engines.columns import events as event_columns
 from cepctl.engines.columns.clocks import NO_TIE, EventClocks, event_clocks
@@ -22,6 +21,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.worlds.engine import exact_matches, match_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.support import engine_refusals
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, assert_same_rows, check
 from tests.engines.clock_cases import ClockCase

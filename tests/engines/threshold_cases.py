@@ -17,9 +17,9 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.groups import groups_in_order
 from cepctl.engines.rows.order import ordered
 from cepctl.errors import ContradictionError, QueryTooLargeError
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.plan import Plan
 from cepctl.plan.summary import summary_refusals
-from cepctl.precision import CONFIDENCE_SLACK
 from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase
 from tests.engines.confidence.given.given_cases import with_given
 from tests.engines.confidence.intervals import random_intervals as lasting

@@ -26,12 +26,12 @@ from cepctl.engines.runners.slices import choose_slicing
 from cepctl.engines.worlds.groups import exact_summaries
 from cepctl.errors import QueryTooLargeError, UnsupportedQueryError
 from cepctl.event_table import TIME_TYPE
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from cepctl.plan.evaluation_order import ORDERS
 from cepctl.plan.passed_over import may_meet
 from cepctl.plan.plan import FOUND_AT_RAW_TIMES, Plan
 from cepctl.plan.summary import summary_refusals
 from cepctl.plan.support import engine_refusals
-from cepctl.precision import CONFIDENCE_SLACK
 from tests.engines.runners.test_interval_slices import as_in_a_run
 from tests.engines.runners.test_slices import read_by_slice, sent_to_groups, task_of
 from tests.fuzzing.answers import Answer, Disagreement, answer_of, require_same, rows_of, shown, shown_answer

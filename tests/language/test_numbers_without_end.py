@@ -5,10 +5,10 @@ from __future__ import annotations
 import pytest
 
 from cepctl.errors import CepctlError, UncertaintyModelError
-from cepctl.exact_numbers import exact_number
 from cepctl.io.clocks.decimals import nanoseconds
 from cepctl.language.parser import parse
 from cepctl.library.clocks import parts_per_million
+from cepctl.numeric.exact_numbers import exact_number
 from cepctl.schema import parse_duration
 
 HUGE = "1E+2147483648"

@@ -8,13 +8,13 @@ from typing import get_args
 import numpy as np
 import pytest
 
-from cepctl.arrays import Flags
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.kept import KeptRows, Told
 from cepctl.language.parser import parse
 from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.matching.inputs import open_events
 from cepctl.matching.run import find_rows
+from cepctl.numeric.arrays import Flags
 from cepctl.plan.analyze import analyze
 from cepctl.plan.choices import Engine
 

@@ -11,7 +11,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Ticks
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.state import advancing, finality
 from cepctl.state.finality import Reach, clamped

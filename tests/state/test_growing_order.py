@@ -13,10 +13,10 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.arrays import Flags
 from cepctl.engines.runners import local
 from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.language.parser import parse
+from cepctl.numeric.arrays import Flags
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan

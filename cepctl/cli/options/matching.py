@@ -11,9 +11,9 @@ import click
 from cepctl.cli.options.help_groups import HelpGroup, grouped_option
 from cepctl.cli.options.laws import LAW_OPTIONS
 from cepctl.cli.options.shared import gathered, memory_option, no_given_option, with_options
-from cepctl.exact_numbers import exact_number
 from cepctl.library.laws import LawChoice
 from cepctl.library.selection import Matching, nanoseconds, nanoseconds_now
+from cepctl.numeric.exact_numbers import exact_number
 from cepctl.plan.evaluation_order import ORDERS
 
 

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes
 from cepctl.clocks.checks.stamps import Stamps
 from cepctl.clocks.checks.tables import OnClocks, named_tables
+from cepctl.numeric.arrays import Indexes
 
 
 @dataclass(frozen=True)

@@ -16,12 +16,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks.checks.stamps import Stamps
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.given.edges import MOST_DIFFERENCES, combinations, spoken_of, too_many
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Given
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER, TimeUnit
 from cepctl.uncertainty.clock_records import ClockRecords

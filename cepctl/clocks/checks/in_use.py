@@ -14,10 +14,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.clocks.checks.stamps import Stamps
 from cepctl.clocks.checks.tables import NamedTable, OnClocks, named_tables
 from cepctl.errors import UncertaintyModelError
+from cepctl.numeric.arrays import Flags, Ticks
 from cepctl.process.trust.toml_text import toml_document
 from cepctl.schema import CLOCK, TimeUnit
 from cepctl.uncertainty.assign import fitted

@@ -17,7 +17,7 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords
 
 

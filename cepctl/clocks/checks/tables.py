@@ -14,9 +14,9 @@ from pathlib import Path
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks.checks.stamps import Stamps
 from cepctl.errors import UncertaintyModelError
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.uncertainty.clock_records import NO_PIECE, ClockRecords, read_records
 from cepctl.uncertainty.recorded_offsets import RECORDED_NAME
 

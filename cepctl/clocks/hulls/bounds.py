@@ -15,9 +15,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.clocks.hulls.pairs import HostEvents, Pairs
 from cepctl.clocks.hulls.windows import LinkBounds
+from cepctl.numeric.arrays import Indexes
 
 
 @dataclass(frozen=True, eq=False)

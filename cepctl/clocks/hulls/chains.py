@@ -17,10 +17,10 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks.hulls.fractions import along
 from cepctl.clocks.hulls.windows import Windows
 from cepctl.clocks.logs.values import growth
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 _FAR = 2**62
 _WIDEST = 2**61

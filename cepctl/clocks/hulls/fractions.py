@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Numbers, Ticks
+from cepctl.numeric.arrays import Numbers, Ticks
 
 _BITS = 61
 

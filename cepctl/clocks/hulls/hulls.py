@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.clocks.hulls.windows import Grid, Windows
 from cepctl.clocks.logs.values import HULL, NONE, Pieces
+from cepctl.numeric.arrays import Flags, Ticks
 
 
 @dataclass(frozen=True)

@@ -19,9 +19,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Numbers, Ticks
 from cepctl.clocks.hulls.fractions import along
 from cepctl.clocks.logs.values import SECOND
+from cepctl.numeric.arrays import Flags, Indexes, Numbers, Ticks
 
 
 @dataclass(frozen=True, eq=False)

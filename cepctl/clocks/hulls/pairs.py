@@ -13,11 +13,11 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.confidence.given.edges import MOST_DIFFERENCES, combinations, spoken_of, too_many
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Given
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.stamping import nanoseconds_of

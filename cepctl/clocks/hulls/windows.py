@@ -12,10 +12,10 @@ from dataclasses import dataclass, fields
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.clocks.hulls.fractions import along
 from cepctl.clocks.hulls.lines import Bounds, extremes
 from cepctl.clocks.logs.values import SECOND
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 @dataclass(frozen=True, eq=False)

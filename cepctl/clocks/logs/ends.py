@@ -6,9 +6,9 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Numbers
 from cepctl.clocks.logs.values import AFTER, BEFORE, SECOND, Choices, HostRows, Pieces, growth, pieces_of
 from cepctl.io.clocks.contract import UNSYNCHRONISED
+from cepctl.numeric.arrays import Numbers
 
 _FIRST_CUT = 64 * SECOND
 

@@ -10,8 +10,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepctl.arrays import Numbers
 from cepctl.clocks.logs.values import NONE, Pieces, growth
+from cepctl.numeric.arrays import Numbers
 
 _LEAST, _LARGEST = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 

@@ -15,12 +15,12 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Numbers
 from cepctl.clocks.logs.gathering import Gathered, Part
 from cepctl.clocks.logs.values import NONE, HostRows
 from cepctl.errors import LogFormatError
 from cepctl.io.clocks.contract import MESSAGES, SYNCHRONISED, UNSYNCHRONISED
 from cepctl.io.clocks.kinds import RANKS
+from cepctl.numeric.arrays import Numbers
 
 _VALUES = ["time", "ahead", "sd", "since", "around", "state"]
 _ROWS_AT_ONCE = 1 << 17

@@ -6,9 +6,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.clocks.logs.values import HostRows
 from cepctl.io.clocks.contract import JUMP, UNLOCKED, UNSYNCHRONISED
+from cepctl.numeric.arrays import Flags, Numbers
 
 _FASTEST_SLEW = 12
 _GAP = 4

@@ -17,7 +17,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Numbers, Reals
 from cepctl.clocks.logs.ends import held_end
 from cepctl.clocks.logs.links import Links, links_of
 from cepctl.clocks.logs.overlaps import without_overlaps
@@ -38,6 +37,7 @@ from cepctl.clocks.logs.values import (
     joined_rows,
     pieces_of,
 )
+from cepctl.numeric.arrays import Flags, Numbers, Reals
 
 
 @dataclass

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.clocks.logs.values import NONE, Pieces
+from cepctl.numeric.arrays import Flags, Numbers
 
 _MOST_SEGMENTS = 8
 _FACTORS = tuple(2**power for power in range(1, 63))

@@ -11,9 +11,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cepctl.arrays import Flags, Numbers
 from cepctl.clocks.logs.values import NONE, SECOND, STEPPED, HostRows, Pieces, growth, pieces_of
 from cepctl.io.clocks.contract import UNSYNCHRONISED
+from cepctl.numeric.arrays import Flags, Numbers
 
 _BEFORE, _AFTER = SECOND, 2 * SECOND
 

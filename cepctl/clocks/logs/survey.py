@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from cepctl.arrays import Numbers
 from cepctl.clocks.logs.links import links_of
 from cepctl.clocks.logs.steps import doubtful_rows, step_zones
 from cepctl.clocks.logs.values import NONE, HostRows, joined_rows
 from cepctl.io.clocks.contract import UNSYNCHRONISED
 from cepctl.io.clocks.decimals import LAST_INSTANT
+from cepctl.numeric.arrays import Numbers
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Numbers
 from cepctl.clocks.logs.gathering import Gathered
 from cepctl.clocks.logs.jumps import Totals
 from cepctl.clocks.logs.kept_rows import KeptRows
@@ -20,6 +19,7 @@ from cepctl.clocks.logs.segments import Segmenter
 from cepctl.clocks.logs.summary import HostSummary, host_summary
 from cepctl.clocks.logs.survey import surveyed
 from cepctl.clocks.logs.values import NONE, NOTES, Choices, Pieces, pieces_from
+from cepctl.numeric.arrays import Numbers
 
 COLUMNS: dict[str, pa.DataType] = {
     "host": pa.string(),

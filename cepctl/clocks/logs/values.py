@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from cepctl.arrays import Flags, Numbers
+from cepctl.numeric.arrays import Flags, Numbers
 
 NONE = -1
 """A standard deviation or a bound that a row does not have."""

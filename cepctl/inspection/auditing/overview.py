@@ -7,8 +7,8 @@ from cepctl.inspection.auditing.neighbours import source_facts
 from cepctl.inspection.auditing.told import audit_of
 from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.overview import observed_attributes, observed_events
-from cepctl.lengths import span_text
 from cepctl.matching.inputs import EventInputs
+from cepctl.numeric.lengths import span_text
 from cepctl.process.memory import MemoryBudget, reading_budget
 
 _COPIES = 6

@@ -22,7 +22,7 @@ from cepctl.inspection.auditing.findings import (
 )
 from cepctl.inspection.auditing.neighbours import SourceFacts
 from cepctl.io.contract.reader import TWICE
-from cepctl.lengths import seconds_text
+from cepctl.numeric.lengths import seconds_text
 from cepctl.schema import ARRIVAL, MICROSECONDS, TimeUnit, tick_text
 
 _FEW_STEPS = 0.01

@@ -12,8 +12,8 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 @dataclass(frozen=True)

@@ -23,8 +23,8 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.inspection.follows.clusters import Members
+from cepctl.numeric.arrays import Indexes, Reals
 
 NODES = 16
 CELL_MASS = 4.0

@@ -13,12 +13,12 @@ from itertools import product
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.masses import Masses
 from cepctl.inspection.follows.clusters import Clusters, Members, clusters_of, members_of
 from cepctl.inspection.follows.expected import Averages, averages
 from cepctl.inspection.follows.orders import Extremes, Orders, joined, plain_extremes
 from cepctl.inspection.follows.sampled import sampled_averages
+from cepctl.numeric.arrays import Indexes
 
 Pair = tuple[int, int]
 

@@ -17,8 +17,8 @@ from itertools import product
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.inspection.follows.clusters import Members
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 MOST_ORDERED = 6
 Table = dict[tuple[int, int], int]

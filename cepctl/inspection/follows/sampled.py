@@ -13,9 +13,9 @@ from hashlib import blake2b
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.inspection.follows.clusters import Members
 from cepctl.inspection.follows.expected import Averages
+from cepctl.numeric.arrays import Indexes, Reals
 
 FAILURE = 1e-6
 _DRAWN = 20_000_000

@@ -13,11 +13,11 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import Factors
 from cepctl.laws.law import BEGIN, END, OrderLaw
 from cepctl.laws.learning.keys import TaughtKeys
+from cepctl.numeric.arrays import Indexes, Reals
 
 DIGITS = 6
 """Significant digits of a factor: a law is what is written of it."""

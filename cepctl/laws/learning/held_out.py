@@ -7,13 +7,13 @@ from math import sqrt
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.calibration.rows import Rows
 from cepctl.calibration.scores import LEAST
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.order_laws.table import measure_keys
 from cepctl.laws.learning.keys import Pieces, TaughtKeys
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 
 @dataclass(frozen=True)

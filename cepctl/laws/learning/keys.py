@@ -13,7 +13,6 @@ from functools import cached_property
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Numbers, Ticks
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.draws import drawn
 from cepctl.calibration.truth import numbered_texts
@@ -23,6 +22,7 @@ from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.order_laws.keys import Keys, OpenRuns
 from cepctl.engines.order_laws.kinds import numbers_of_runs
 from cepctl.engines.order_laws.table import sets_alive
+from cepctl.numeric.arrays import Flags, Indexes, Numbers, Ticks
 
 
 @dataclass(frozen=True)

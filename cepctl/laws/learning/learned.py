@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.calibration.blurring import BlurredEvents
 from cepctl.calibration.pairs import overlapping_pairs, pair_rows
 from cepctl.calibration.truth import TrueEvents, numbered_texts
@@ -22,6 +21,7 @@ from cepctl.laws.learning.held_out import Comparison, OpenPairs
 from cepctl.laws.learning.keys import Pieces, TaughtKeys
 from cepctl.laws.learning.likelihood import Lessons, Likelihood, fitted
 from cepctl.laws.writing import Evidence, law_text
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.process.memory import MemoryBudget
 from cepctl.schema import TimeUnit
 

@@ -24,7 +24,6 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Numbers, Reals
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.concurrency import in_turn
 from cepctl.engines.order_laws.keys import Factors, Keys
@@ -34,6 +33,7 @@ from cepctl.errors import UsageError
 from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.laws.learning.factors import OpenFactors
 from cepctl.laws.learning.keys import Pieces, TaughtKeys
+from cepctl.numeric.arrays import Flags, Indexes, Numbers, Reals
 
 _PAIRS_AT_ONCE = 1 << 20
 _STEPS = 500

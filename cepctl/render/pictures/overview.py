@@ -10,7 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.arrays import Ticks
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.schema import MICROSECONDS, TimeUnit
 from cepctl.side_figures import SideFigure, beside

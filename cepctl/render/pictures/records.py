@@ -9,8 +9,8 @@ from typing import Any, TypeAlias
 import numpy as np
 import pyarrow as pa
 
-from cepctl.arrays import Indexes
 from cepctl.laws.choices import LAWLESS
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.passed_over import readings_apart
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR, Plan
 from cepctl.render.pictures.matched_events import Bar, MatchedEvents, nanoseconds

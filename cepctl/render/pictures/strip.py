@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cepctl.arrays import Ticks
 from cepctl.matching.sketched import possible_stretches
+from cepctl.numeric.arrays import Ticks
 from cepctl.render.pictures.records import plain
 
 if TYPE_CHECKING:

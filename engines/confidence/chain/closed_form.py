@@ -28,7 +28,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.chain.runs import (
@@ -52,6 +51,7 @@ from cepctl.engines.confidence.chain.runs import (
 )
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.propagation import ticks_left
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 _BUCKETS_AT_ONCE = 1 << 11
 """Buckets, at most, of the chains that are summed at a time: what they take stays in the cache of a core."""

@@ -25,9 +25,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 WIDEST_CELL = 1 << 62
 

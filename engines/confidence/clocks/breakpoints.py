@@ -19,9 +19,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.numeric.arrays import Indexes, Ticks
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_TIE, EventClocks
 from cepctl.engines.confidence.quadrature import place_nodes, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 BEFORE, AFTER = -1, 1
 """Where the clocks are that weigh an offset."""

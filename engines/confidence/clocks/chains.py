@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import apart, sort_cuts
 from cepctl.engines.confidence.chain.runs import NO_WINDOW
@@ -40,6 +39,7 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.offset_bounds import close_offsets, first_tick, last_tick, slots, stamps_of
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 _MOST_NODES = MOST_NODES
 _MOST_RAISED = MOST_RAISED

@@ -22,7 +22,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
@@ -46,6 +45,7 @@ from cepctl.engines.confidence.clocks.frames import (
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 MOST_BREAKPOINTS = 4096
 """Breakpoints of one variable; a part with more is too costly."""

@@ -33,8 +33,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals
 
 
 class Curves(NamedTuple):

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts
 from cepctl.engines.confidence.chain.runs import NO_WINDOW, start_cells
 from cepctl.engines.confidence.clocks.curved_cells import (
@@ -31,6 +30,7 @@ from cepctl.engines.confidence.clocks.curved_cells import (
 )
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 MOST_RAISED = 3
 """By how much an event raises the degree at most: its curve is of degree 2, and it is summed over."""

@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of
@@ -16,6 +15,7 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
 from cepctl.engines.confidence.occurrence.rows import shown_events
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes
 
 
 def measured_or_estimated(

@@ -21,12 +21,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, Cells, ChainWeights
 from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 CONVOLVED, REFERENCE = -1, 0
 """Levels of clocks that are not summed over; those that are have the levels 1, 2, ..."""

@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.laws import Buckets
 from cepctl.engines.columns.tick_sums import plus
@@ -21,6 +20,7 @@ from cepctl.engines.confidence.clocks.frames import CONVOLVED
 from cepctl.engines.confidence.clocks.summed_masses import write_sum
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 _CONVOLVED, _NO_CLOCK = CONVOLVED, NO_CLOCK
 

@@ -14,7 +14,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.clocks import refusals
 from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints
@@ -24,6 +23,7 @@ from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, 
 from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 _FAR = np.int64(1) << 62
 

@@ -6,13 +6,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.laws import Buckets
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import pairs_apart
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Ticks
 
 
 def moved_masses(clocks: EventClocks, event: Indexes, shift: Ticks) -> Masses:

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -17,6 +16,7 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.confidence.occurrence.occurrence import occurrences
 from cepctl.engines.confidence.occurrence.rows import Rows
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)

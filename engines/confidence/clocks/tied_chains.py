@@ -16,7 +16,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, WeighedMasses, joined
@@ -27,6 +26,7 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.work import TIED_OFFSETS, most_products
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 MATCHES_AT_ONCE = 10_000
 _FAR = np.int64(1) << 61

@@ -21,11 +21,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.clocks.chain_weights import mass_near, value_at
 from cepctl.engines.confidence.quadrature import place_few_nodes
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 INSIDE = -1
 

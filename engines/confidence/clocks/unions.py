@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.ties import connected
@@ -35,6 +34,7 @@ from cepctl.engines.confidence.clocks.offset_masses import moved_masses
 from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
+from cepctl.numeric.arrays import Indexes, Reals
 
 DIFFERENCES_AT_ONCE = 400_000
 

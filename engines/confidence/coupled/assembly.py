@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
@@ -29,6 +28,7 @@ from cepctl.engines.confidence.coupled.variables import (
 )
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import valid_bounds
+from cepctl.numeric.arrays import Flags, Indexes
 
 
 @dataclass(frozen=True)

@@ -17,12 +17,12 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, RegionBound
 from cepctl.engines.pattern.blocks import Region
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 def can_lie_in(

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Edge
 from cepctl.engines.confidence.coupled.region_bounds import bounds_of, refuse_too_many, ways_out
 from cepctl.engines.confidence.coupled.variables import VariableAssignment
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
+from cepctl.numeric.arrays import Flags, Ticks
 from cepctl.plan.plan import Timing, members_of_sides
 
 if TYPE_CHECKING:

@@ -15,11 +15,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Indexes
 
 
 @dataclass(frozen=True)

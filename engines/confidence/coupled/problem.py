@@ -19,7 +19,7 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 NO_VARIABLE = -1
 

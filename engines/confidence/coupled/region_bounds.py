@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import product
 
-from cepctl.arrays import Ticks
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, Edge, RegionBound
 from cepctl.engines.confidence.coupled.variables import VariableAssignment
 from cepctl.engines.confidence.work import NARROW, NESTED, too_costly
 from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Shape
+from cepctl.numeric.arrays import Ticks
 
 CASES_BOUND = 4096
 """Cases that times may split the problems of a match into."""

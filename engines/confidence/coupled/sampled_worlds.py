@@ -11,13 +11,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus, tick_count
 from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
+from cepctl.numeric.arrays import Indexes, Ticks
 
 MOST_DRAWN = 100
 """How many worlds are drawn at most for each that is wanted."""

@@ -20,7 +20,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.clauses import clauses_of
@@ -35,6 +34,7 @@ from cepctl.engines.confidence.coupled.sampled_worlds import (
 )
 from cepctl.engines.pattern.offset_bounds import stamps_of
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes, Reals
 
 Seeds: TypeAlias = np.ndarray[tuple[int], np.dtype[np.uint64]]
 FAILURE_PROBABILITY = 1e-6

@@ -19,7 +19,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Reals
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps.carried_steps import (
     Kept,
@@ -34,6 +33,7 @@ from cepctl.engines.confidence.gaps.tied_steps import FOR_EACH_PART, fill_step, 
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.time_cells import pieces_of
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
+from cepctl.numeric.arrays import Reals
 
 
 def carried_confidence(

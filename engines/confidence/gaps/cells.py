@@ -9,7 +9,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.distinct_gaps import event_of, rivals_of_gaps
 from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
@@ -23,6 +22,7 @@ from cepctl.engines.confidence.gauss_nodes import (
 from cepctl.engines.confidence.quadrature import node_count
 from cepctl.engines.confidence.time_cells import cuts_within, fill_masses
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 
 class Cells(NamedTuple):

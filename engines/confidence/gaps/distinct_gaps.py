@@ -15,12 +15,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, mixed
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 FARTHEST = 1 << 61
 """Chains that span this many ticks are left, so that no sum with their ticks exceeds int64."""

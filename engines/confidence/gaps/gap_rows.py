@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.product_trees import (
     MOST_PLACES,
@@ -31,6 +30,7 @@ from cepctl.engines.confidence.gauss_nodes import (
 )
 from cepctl.engines.confidence.quadrature import place_nodes
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals
 
 
 class FirstSums(NamedTuple):

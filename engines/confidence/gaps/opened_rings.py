@@ -17,10 +17,10 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.pattern.blocks import Region, Shape, gap_of
 from cepctl.engines.pattern.shapes import edge_of
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 _BEFORE = -1
 _LONGEST_WINDOW = 1 << 60

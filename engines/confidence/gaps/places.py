@@ -12,11 +12,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.blocks import Region, Shape, between
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.shapes import edge_of
+from cepctl.numeric.arrays import Flags, Indexes
 
 MOST_EVENTS = 62
 """Of one chain: a bit for each."""

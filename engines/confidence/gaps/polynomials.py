@@ -32,7 +32,6 @@ from collections.abc import Callable
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.carried_chains import carried_confidence
@@ -41,6 +40,7 @@ from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps, window
 from cepctl.engines.confidence.gaps.sums import sum_pairs
 from cepctl.engines.confidence.work import GAPS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 WORK_BOUND = most_products(GAPS)
 """Products that a chain may take."""

@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.confidence.gaps.distinct_gaps import event_of
 from cepctl.engines.confidence.gaps.rows import AT_ONCE, INDEX
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Flags, Indexes
 
 MOST_PLACES = 2048
 """Places of one row, about: so many rows then stay in the cache."""

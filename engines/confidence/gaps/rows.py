@@ -10,8 +10,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals
 
 AT_ONCE = 4
 """Rivals that one loop takes."""

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
@@ -24,6 +23,7 @@ from cepctl.engines.confidence.gaps.time_range import Between, find_smallest, ro
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Ticks
 
 WORK_BOUND = most_products(CARRIED)
 """Products that a chain may take."""

@@ -29,7 +29,6 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses, same_mass
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
@@ -41,6 +40,7 @@ from cepctl.engines.confidence.work import BOTH_ENDS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.blocks import gap_of
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 WORK_BOUND = most_products(BOTH_ENDS)
 """Products that a chain may take."""

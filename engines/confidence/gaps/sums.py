@@ -10,7 +10,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.gap_rows import (
     Span,
@@ -30,6 +29,7 @@ from cepctl.engines.confidence.gaps.rows import INDEX, add_rows, inner_product
 from cepctl.engines.confidence.gauss_nodes import place_real, shares_of_sums_to_end
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 class _Pivot(NamedTuple):

@@ -17,12 +17,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import first_possible
 from cepctl.engines.columns.tick_sums import LAST
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, event_of, window_ticks
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 def range_of_places(

@@ -18,7 +18,6 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.events import Events
@@ -27,6 +26,7 @@ from cepctl.engines.columns.ties import connected, distinct, runs_of
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.edges import NO_CLAUSE, Differences, contradicted
 from cepctl.errors import ContradictionError
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Given
 
 

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.ties import EventTies
@@ -22,6 +21,7 @@ from cepctl.engines.confidence.coupled.problem import (
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.work import require_few, too_many_together
 from cepctl.engines.confidence.occurrence.rows import Rows
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 
 @dataclass(frozen=True)

@@ -12,7 +12,6 @@ from functools import partial
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, TickSpans
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
@@ -32,6 +31,7 @@ from cepctl.engines.confidence.occurrence.rows import Rows, own_limits, shown_ev
 from cepctl.engines.confidence.occurrence.sure import NEARLY, surely_hold
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 
 def tied_matches(

@@ -12,13 +12,13 @@ from dataclasses import dataclass, replace
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, SeriesMasses
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 from cepctl.engines.confidence.occurrence.counted_records import CountedRecords
+from cepctl.numeric.arrays import Flags, Indexes
 
 MOST_COUNTED = MOST_OF_UNIT
 """Records of a unit that is counted."""

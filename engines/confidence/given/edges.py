@@ -14,7 +14,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -24,6 +23,7 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.search import Search, enumeration_parts
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.language.ast import Binary, EventTime, Expression
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Given
 from cepctl.schema import ALONG, IN_WRITTEN_ORDER, NAMES_OF_ENDS, RECORD, WRITER, WRITTEN_ORDERS
 

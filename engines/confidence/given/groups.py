@@ -17,7 +17,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies, Units
@@ -31,6 +30,7 @@ from cepctl.engines.confidence.given.stretches import Needed, needed_of, piece_p
 from cepctl.engines.confidence.given.work import require_few, require_uncrowded
 from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
+from cepctl.numeric.arrays import Indexes, Reals
 
 
 @dataclass(frozen=True)

@@ -13,8 +13,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 class Interleaved(NamedTuple):

@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, connected
@@ -25,6 +24,7 @@ from cepctl.engines.confidence.given.known_order import (
 )
 from cepctl.engines.confidence.occurrence.occurrence import WORK_BOUND, Occurrences, Weighted
 from cepctl.engines.confidence.occurrence.separators import MOST_TOGETHER
+from cepctl.numeric.arrays import Flags, Indexes
 
 MeasuringUnions: TypeAlias = Callable[[Clauses, Weighted], Occurrences]
 MOST_DIFFERENCES = 20_000_000

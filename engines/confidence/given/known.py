@@ -17,7 +17,6 @@ from functools import partial
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints, agreeing
 from cepctl.engines.columns.events import Events
@@ -35,6 +34,7 @@ from cepctl.engines.confidence.given.edges import (
     without_ways_round,
 )
 from cepctl.engines.confidence.given.series import with_series, without_series
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.plan import Given, Plan
 
 

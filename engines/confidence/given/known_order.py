@@ -9,11 +9,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 def without_known_order(clauses: Clauses, ties: EventTies, masses: Masses) -> Clauses:

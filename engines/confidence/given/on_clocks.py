@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.ties import EventTies, connected
@@ -21,6 +20,7 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.work import MOST_TIED
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 @dataclass(frozen=True)

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Ticks
 
 _NOTHING = 1e-290
 _STEP = 16

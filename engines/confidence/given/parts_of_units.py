@@ -12,7 +12,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, connected
@@ -26,6 +25,7 @@ from cepctl.engines.confidence.given.pairs_of_units import (
 )
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 MOST_MEETINGS = 64
 """Records that may be on the tick of another."""

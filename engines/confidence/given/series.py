@@ -17,14 +17,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import NO_CELL, Buckets, Laws, Polynomials, weighted_laws
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies, SeriesLater, SeriesMasses
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT, unit_shares, units_of, with_units
 from cepctl.engines.confidence.given.work import MOST_STEPS, overlapping_too_much
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.precision import SMALLEST
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.precision import SMALLEST
 
 
 class Pass(NamedTuple):

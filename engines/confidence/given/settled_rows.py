@@ -12,13 +12,13 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.given.known_order import places_between
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.pattern.blocks import Region, Shape
 from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.numeric.arrays import Flags, Indexes
 
 
 def rivals_left(rivals: Sequence[Rivals], events: Indexes, ties: EventTies, masses: Masses) -> list[Rivals]:

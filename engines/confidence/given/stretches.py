@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
@@ -19,6 +18,7 @@ from cepctl.engines.confidence.given.components import Pieces, component_probabi
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import scale_of_ends, typical_spare, unit_shares, ways
 from cepctl.engines.confidence.occurrence.links import Links
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import NO_CELL, Buckets, Laws, Polynomials, weighted_laws
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 LEAST_OF_UNIT, MOST_OF_UNIT = 2, 1_500
 """Records of a unit that is summed: of more some weight may exceed all floats."""

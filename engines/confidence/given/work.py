@@ -7,12 +7,12 @@ from typing import TypeVar
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 from cepctl.engines.confidence.occurrence.rows import most_allowed
 from cepctl.engines.confidence.work import ALLOW, BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes, Reals
 
 MOST_TIED = 64
 """Events of one component that are summed together."""

@@ -25,7 +25,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.bindings import Group, TickSpans
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
@@ -38,6 +37,7 @@ from cepctl.engines.confidence.intervals.measure import IntervalMeasure, laws_of
 from cepctl.engines.confidence.intervals.rivals import FoundWholes
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 MOST_LAWS = 1 << 20
 """Laws of events that the problems of connected matches may ask for, taken together."""

@@ -16,9 +16,9 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Ticks
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Alternative, Timing
 
 Place: TypeAlias = int

@@ -11,12 +11,12 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case, Edge, Place, without_redundant
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.propagation import settled
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 Lasting: TypeAlias = tuple[bool, ...]
 """Of each event whether it is an interval event."""

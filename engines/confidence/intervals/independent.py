@@ -11,7 +11,6 @@ from functools import reduce
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.confidence.intervals.edges import (
     MOST_TOLD,
@@ -28,6 +27,7 @@ from cepctl.engines.confidence.intervals.sums import (
     probability,
 )
 from cepctl.engines.confidence.measured import Measured, Total
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 BLOCK = 1 << 16
 """Matches that are measured at once."""

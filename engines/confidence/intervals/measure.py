@@ -12,7 +12,6 @@ from typing import TypeVar
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
@@ -36,6 +35,7 @@ from cepctl.engines.confidence.occurrence.occurrence import (
 from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, too_costly
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)

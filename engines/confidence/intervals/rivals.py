@@ -8,7 +8,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import JoinKey, join_key
@@ -23,6 +22,7 @@ from cepctl.engines.confidence.intervals.conditions import (
     whole_case,
 )
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Alternative
 
 Fits: TypeAlias = Callable[[int, dict[int, Bindings], Indexes, Indexes], Flags]

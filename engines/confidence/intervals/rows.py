@@ -15,7 +15,6 @@ from itertools import product
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import FIRST, LAST
@@ -29,6 +28,7 @@ from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
 from cepctl.engines.confidence.occurrence.sure import NEARLY
 from cepctl.engines.confidence.work import NESTED_ENDS
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Given
 
 BLOCK = 1 << 14

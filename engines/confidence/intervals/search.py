@@ -17,7 +17,6 @@ from itertools import chain, product
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import (
     Bindings,
     Group,
@@ -41,6 +40,7 @@ from cepctl.engines.confidence.intervals.rivals import (
 )
 from cepctl.engines.pattern.rivals import rivals_fit
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Alternative, Component, Plan, Timing
 from cepctl.schema import EARLIEST_TICK, END_TIME, LATEST_TICK, TimeUnit
 

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.endpoints import Endpoints, mass_between
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import difference_probability
@@ -26,6 +25,7 @@ from cepctl.engines.confidence.method import Guarantee, Heard, Method
 from cepctl.engines.confidence.occurrence.rows import Rows
 from cepctl.engines.confidence.work import NESTED_ENDS
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 EXACT = Guarantee.EXACT
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Sequence
 
 import polars as pl
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.intervals.clauses import AskedEndpoints, GroupedMatches
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
+from cepctl.numeric.arrays import Indexes
 
 _AFTER_ITS_START = "\0"
 """Follows the id of an event in that of its end."""

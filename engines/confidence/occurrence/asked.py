@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.occurrence.links import hidden_below
 from cepctl.engines.kernels.kernel import inlined, inner
+from cepctl.numeric.arrays import Indexes
 
 Bits = np.ndarray[tuple[int], np.dtype[np.uint64]]
 Sets = np.ndarray[tuple[int, int], np.dtype[np.uint64]]

@@ -11,9 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes
 
 _NOTHING, _ROUNDED = 1e-290, 1e-20
 _FEW = 300

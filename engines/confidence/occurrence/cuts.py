@@ -13,10 +13,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import apart, plus, sort_cuts, with_cut
 from cepctl.engines.confidence.chain.runs import WIDEST_CELL
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 class Cuts(NamedTuple):

@@ -16,7 +16,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
@@ -24,6 +23,7 @@ from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.propagation import propagated
+from cepctl.numeric.arrays import Indexes, Ticks
 
 MOST_STEPS, MOST_EDGES = 200_000, 200_000_000
 """Systems that may be solved for one end of one problem, and edges of all of them."""

@@ -6,9 +6,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE, Sets
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes
 
 _MOST_WORDS = 1 << 22
 

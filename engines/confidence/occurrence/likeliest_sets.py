@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.precision import CONFIDENCE_DECIMALS
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
+from cepctl.numeric.precision import CONFIDENCE_DECIMALS
 
 _SCALE = 10.0**CONFIDENCE_DECIMALS
 _SLACK = 0.5 + 1e-6

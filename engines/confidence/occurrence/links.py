@@ -10,9 +10,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.laws import room_weight
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Ticks
 
 
 class Links(NamedTuple):

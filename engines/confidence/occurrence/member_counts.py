@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Reals, Ticks
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
@@ -22,6 +21,7 @@ from cepctl.engines.confidence.occurrence.separator_nodes import separator_nodes
 from cepctl.engines.confidence.work import COUNTS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Reals, Ticks
 
 WORK_BOUND = most_products(COUNTS)
 """Products that the members of one room may take."""

@@ -9,12 +9,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, mixed
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.occurrence.places import places_of_events
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes
 
 _FEWEST = 1 << 8
 """Of fewer groups none is looked for."""

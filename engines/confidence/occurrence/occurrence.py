@@ -20,7 +20,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.confidence.coupled.clauses import Clauses
@@ -48,6 +47,7 @@ from cepctl.engines.confidence.occurrence.settled import settled
 from cepctl.engines.confidence.occurrence.union_sums import union_probability
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Reals
 
 WORK_BOUND = most_products(UNIONS)
 """Products that a part of a group may take."""

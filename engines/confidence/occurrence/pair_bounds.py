@@ -11,8 +11,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.confidence.coupled.clauses import Clauses
+from cepctl.numeric.arrays import Indexes, Reals
 
 MOST_PAIRED = 64
 """Rows of a group whose pairs are looked at: the most probable ones."""

@@ -9,10 +9,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes
 
 
 class PlacesOfEvents(NamedTuple):

@@ -15,7 +15,6 @@ from dataclasses import replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.coupled.problem import Problems
@@ -29,6 +28,7 @@ from cepctl.engines.confidence.coupled.sampled_worlds import (
 )
 from cepctl.engines.confidence.coupled.sampling import Sampling, Seeds, sample_size
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Reals
 
 _STEP = STEP
 

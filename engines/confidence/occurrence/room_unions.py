@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import with_cut
@@ -23,6 +22,7 @@ from cepctl.engines.confidence.occurrence.states import MOST_STATES
 from cepctl.engines.confidence.work import UNIONS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Indexes, Reals
 
 MOST_ROOMS = 64
 """Rooms that share events: each is a bit of a word."""

@@ -6,7 +6,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE
 from cepctl.engines.confidence.occurrence.counted_records import no_records
@@ -14,6 +13,7 @@ from cepctl.engines.confidence.occurrence.links import no_links
 from cepctl.engines.confidence.occurrence.separators import Part
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 class Places(NamedTuple):

@@ -6,7 +6,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
@@ -17,6 +16,7 @@ from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.confidence.occurrence.occurrence import Weighted, occurrences_by_rank
 from cepctl.engines.confidence.work import NESTED, most_products
 from cepctl.engines.pattern.difference_constraints import valid_bounds
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 WORK_BOUND = most_products(NESTED)
 """Products of masses that a single row may take."""

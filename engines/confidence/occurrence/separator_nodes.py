@@ -11,7 +11,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.confidence.occurrence.asked import (
@@ -25,6 +24,7 @@ from cepctl.engines.confidence.occurrence.cuts import begins_of_cells, cuts_of
 from cepctl.engines.confidence.occurrence.separators import words_of
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 class SeparatorNodes(NamedTuple):

@@ -11,11 +11,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.tick_sums import LAST, plus, sort_cuts
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT
 from cepctl.engines.confidence.occurrence.places import places_of_events
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 class Settled(NamedTuple):

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import LAST, plus, with_cut
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE, Sets, difference_holds
 from cepctl.engines.confidence.occurrence.counted_records import outside_of_ranges, which_counted
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 MOST_STATES = 1 << 14
 STAMP, WORK, BOUND, LOOK, FAILED = range(5)

@@ -10,11 +10,11 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, Tied, gathered, present
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
+from cepctl.numeric.arrays import Flags, Indexes
 
 NEARLY = 1e-9
 """What misses 1 by less may be sure."""

@@ -13,7 +13,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.laws import degree_of, is_weighted, weight_at
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.columns.tick_sums import tick_count
@@ -46,6 +45,7 @@ from cepctl.engines.confidence.occurrence.states import (
 )
 from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inlined, inner
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 class Levels(NamedTuple):

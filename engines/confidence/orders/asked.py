@@ -18,7 +18,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows, renumbered
 from cepctl.engines.confidence.orders.questions import (
@@ -30,6 +29,7 @@ from cepctl.engines.confidence.orders.questions import (
 )
 from cepctl.engines.confidence.orders.sweep import Machine
 from cepctl.engines.confidence.orders.ways import Plans
+from cepctl.numeric.arrays import Flags, Indexes
 
 _MOST_ANCHORS = 3
 _Anchors: TypeAlias = Mapping[int, set[int]]

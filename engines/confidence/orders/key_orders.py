@@ -19,7 +19,6 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.masses import Masses, alike_events, shapes_of
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.kernels.kernel import kernel
@@ -27,6 +26,7 @@ from cepctl.engines.order_laws.keys import Factors, Keys, LawTables, pieces_of
 from cepctl.engines.order_laws.table import sets_alive
 from cepctl.errors import EventSchemaError
 from cepctl.laws.law import BEGIN, END, OrderLaw
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 MOST_EVENTS = 1_000
 """Of one cluster: each row passes through all of it."""

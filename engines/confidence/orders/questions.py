@@ -18,7 +18,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
+from cepctl.numeric.arrays import Flags, Indexes
 
 MOST_STATES = 4096
 """A machine of more is not made."""

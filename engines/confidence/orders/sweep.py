@@ -17,7 +17,6 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.orders.ways import Plans, ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -25,6 +24,7 @@ from cepctl.engines.order_laws.cells import Problem, problem_of
 from cepctl.engines.order_laws.keys import LawTables
 from cepctl.engines.order_laws.sets import Walk, begun, closing, combinations, come_to, dot, lasts_of
 from cepctl.engines.order_laws.stretches import passed, scale
+from cepctl.numeric.arrays import Flags, Indexes
 
 
 class Machine(NamedTuple):

@@ -7,7 +7,6 @@ from functools import cached_property
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.confidence.orders.asked import Asked, Rows, asked_each, asked_of_any, nothing_asked
 from cepctl.engines.confidence.orders.key_orders import MOST_EVENTS, KeyOrders
@@ -16,6 +15,7 @@ from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_co
 from cepctl.engines.order_laws.kinds import Kinds, Roots, Slots, habits, kinds_of, numbers_of_runs
 from cepctl.errors import QueryTooLargeError
 from cepctl.laws.choices import Beyond
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 
 @dataclass(frozen=True)

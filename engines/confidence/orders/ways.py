@@ -20,11 +20,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gauss_nodes import holds_polynomials, place_real, real_count
 from cepctl.engines.confidence.quadrature import node_count, place_nodes
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Indexes, Ticks
 
 _MOST_CUTS = 1 << 24
 

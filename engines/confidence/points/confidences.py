@@ -11,7 +11,6 @@ from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.arrays import Flags, Ticks
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.numbering import occur_in
 from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
@@ -29,6 +28,7 @@ from cepctl.engines.confidence.occurrence.rows import (
 )
 from cepctl.engines.confidence.work import ALLOW, NARROW, NESTED, too_costly
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags, Ticks
 
 RowsOf: TypeAlias = Callable[..., Rows]
 """Makes rows of masses, problems, and what is asked besides."""

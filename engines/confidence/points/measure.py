@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.dependence import INDEPENDENT, Dependence
 from cepctl.engines.columns.masses import Masses
@@ -23,6 +22,7 @@ from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.bound_matches import groups_of
 from cepctl.engines.pattern.difference_constraints import possible, system_between, valid_bounds
+from cepctl.numeric.arrays import Indexes, Ticks
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.sampling import Sampling

@@ -11,13 +11,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.range_join import batches
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.process.memory import MemoryBudget, default_budget, size_text
 
 PAIR_BYTES = 256

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
@@ -19,6 +18,7 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.sets.sums import sum_sets
 from cepctl.engines.confidence.work import SET, most_products
 from cepctl.engines.pattern.blocks import BlockKind, Shape
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 WORK_BOUND = most_products(SET)
 """Products that a set may take."""

@@ -26,11 +26,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
 from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 class _Cells(NamedTuple):

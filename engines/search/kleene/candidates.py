@@ -18,7 +18,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.bindings import Bindings, Group, take
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
@@ -31,6 +30,7 @@ from cepctl.engines.search.search import Search, reach
 from cepctl.language.aggregates import AGGREGATES, Growth
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
 from cepctl.language.traversal import rewrite, walk
+from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.consistency import Consistency, consistency
 from cepctl.plan.plan import Alternative, Link, Scope
 

@@ -21,7 +21,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
@@ -38,6 +37,7 @@ from cepctl.engines.search.kleene.cell_products import (
 )
 from cepctl.engines.search.search import Search, reach
 from cepctl.engines.search.threshold import upper_bounds
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 _MOST_CELLS = 16
 """Cells of a neighbour: more would bound more closely, and cost more for every member."""

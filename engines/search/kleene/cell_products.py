@@ -11,10 +11,10 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Ticks
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import plus
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Ticks
 
 
 class Gaps(NamedTuple):

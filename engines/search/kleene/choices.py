@@ -13,7 +13,6 @@ from dataclasses import dataclass
 import numpy as np
 import polars as pl
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
@@ -21,6 +20,7 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.cell_bounds import CellBounds, SureGap
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Component, Plan
 
 _NO_EVENTS = Group(np.zeros(1, dtype=np.int64), np.zeros(0, dtype=np.int64))

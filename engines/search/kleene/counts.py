@@ -21,7 +21,6 @@ from math import comb
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
@@ -30,6 +29,7 @@ from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bound
 from cepctl.engines.search.kleene.choices import GroupChoices
 from cepctl.engines.search.search import Search
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.plan.plan import Component
 
 _SAFE_BITS = 62

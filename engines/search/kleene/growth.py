@@ -14,7 +14,6 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.engines.columns.bindings import Bindings, Group, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
@@ -28,6 +27,7 @@ from cepctl.engines.search.kleene.cell_bounds import CellBounds
 from cepctl.engines.search.kleene.choices import GroupChoices, WholeSpans, distinct, positions
 from cepctl.engines.search.kleene.counts import GroupBudget, can_be_tried, foresee_sets, subsets_of, try_sets
 from cepctl.engines.search.search import Search
+from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.plan import Component, Plan, Scope
 from cepctl.plan.summary import lists_no_group
 

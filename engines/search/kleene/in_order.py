@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.confidence.points.rival_blocks import BlockMemory
 from cepctl.engines.search.kleene.growth import with_groups
 from cepctl.engines.search.one_writer import InOrder
+from cepctl.numeric.arrays import Indexes
 
 
 def with_groups_in_order(

@@ -13,9 +13,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
+from cepctl.numeric.arrays import Indexes, Ticks
 
 _BITS = 62
 _DIGIT = (1 << 62) - 1

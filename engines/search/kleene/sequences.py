@@ -24,10 +24,10 @@ from itertools import permutations
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Ticks
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.sequence_tables import Steps
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 _MOST_ALIKE = 6
 """So many members of equal values may follow each other in any order: 1,956 orders."""

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, interval_index, overlapping
+from cepctl.numeric.arrays import Indexes, Ticks
 
 Rows = list[tuple[int, int, int]]
 """(key, first tick, last tick) of each row."""

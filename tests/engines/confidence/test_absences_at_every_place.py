@@ -18,7 +18,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
 from cepctl.engines.confidence.points import confidences
@@ -33,6 +32,7 @@ from cepctl.engines.solve import points
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 from cepctl.engines.worlds.engine import exact_matches
+from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import rows_by_signature
 from tests.engines.chain_absences import Answer, Negated, Signature, answers, places_of, random_negated
 from tests.engines.changed_methods import change

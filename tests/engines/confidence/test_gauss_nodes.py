@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Reals
 from cepctl.engines.confidence.gauss_nodes import (
     holds_polynomials,
     lies_inside,
@@ -19,6 +18,7 @@ from cepctl.engines.confidence.gauss_nodes import (
     zeros_of_gram,
 )
 from cepctl.engines.event.match import match_events
+from cepctl.numeric.arrays import Reals
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.confidence.test_wide_absences import Negated, confidence
 from tests.engines.confidence.test_wide_chains import wide_masses

@@ -7,7 +7,6 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from cepctl.arrays import Reals
 from cepctl.engines.confidence.gauss_nodes import (
     expand,
     shares_of_sums,
@@ -15,6 +14,7 @@ from cepctl.engines.confidence.gauss_nodes import (
     shares_of_values,
     zeros_of_gram,
 )
+from cepctl.numeric.arrays import Reals
 
 
 def chosen(ticks: float, degree: int) -> Fraction:

@@ -7,7 +7,6 @@ from random import Random
 import numpy as np
 import pytest
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence import alike_matches as module
@@ -15,6 +14,7 @@ from cepctl.engines.confidence.alike_matches import moved_matches
 from cepctl.engines.confidence.points import measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.rows.order import ordered
+from cepctl.numeric.arrays import Indexes
 from tests.plans import Event, event_table, plan_of
 
 Mass = tuple[tuple[int, int, float], ...]

@@ -7,10 +7,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.arrays import Flags, Indexes
 from cepctl.engines.columns.laws import Buckets
 from cepctl.engines.confidence.gaps.distinct_gaps import Gaps
 from cepctl.engines.confidence.gaps.product_trees import Plan, fill_plan, kinds_of, multiply, plan_room
+from cepctl.numeric.arrays import Flags, Indexes
 
 PLACES = 5
 

@@ -7,12 +7,12 @@ import math
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import METHODS
 from cepctl.engines.solve.points import Found
+from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import RARE_EXAMPLES, check, rows_by_signature
 from tests.engines.changed_methods import change, measure_nothing
 from tests.plans import Event, event_table, plan_of

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.ties import EventTies, event_ties
@@ -18,6 +17,7 @@ from cepctl.engines.confidence.coupled.sampled_worlds import (
     worlds_of,
 )
 from cepctl.engines.pattern.offset_bounds import stamps_of
+from cepctl.numeric.arrays import Indexes
 
 WORLDS = 20_000
 NEAR = 0.02

@@ -12,12 +12,12 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.gaps import several_gaps
 from cepctl.engines.event.match import match_events
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 from cepctl.engines.worlds.engine import match_table
+from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import (
     EVERYDAY_EXAMPLES,
     RARE_EXAMPLES,

@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.gaps import shared_gaps
 from cepctl.engines.confidence.gaps.shared_gaps import shared_gap_chains
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
+from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
 from tests.engines.changed_methods import measure_nothing
 from tests.plans import Event, event_table, histogram, plan_of

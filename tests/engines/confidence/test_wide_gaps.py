@@ -12,7 +12,6 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Reals
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps import polynomials
 from cepctl.engines.confidence.gaps import tables as gap_confidence
@@ -20,6 +19,7 @@ from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps
 from cepctl.engines.confidence.gaps.polynomials import have_rivals_in_common, wide_gap_confidence
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
+from cepctl.numeric.arrays import Reals
 from tests.engines.agreement import assert_same_rows, check
 from tests.engines.confidence.test_wide_absences import Negated, agrees
 from tests.engines.confidence.test_wide_chains import wide_masses

@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.arrays import Indexes, Reals
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
@@ -22,6 +21,7 @@ from cepctl.engines.kernels.kernel import Kernel, inner, kernel
 from cepctl.engines.kernels.signatures import signature_of
 from cepctl.engines.kernels.stages import Form, Mode, only, run
 from cepctl.engines.kernels.watch import TooSlowError, Watched
+from cepctl.numeric.arrays import Indexes, Reals
 from tests.plans import Event, event_table, plan_of
 
 
@@ -141,7 +141,7 @@ def test_a_process_beside_compiles_what_takes_long(tmp_path: Path) -> None:
     program = """
 import time
 import numpy as np
-from cepctl.arrays import Indexes, Reals
+from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.engines.kernels import stages
 from cepctl.engines.kernels.beside import compiling_beside
 from cepctl.engines.columns.range_join import _running_maximum

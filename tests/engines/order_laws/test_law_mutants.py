@@ -12,12 +12,12 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Numbers
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws import cells, key_passes, same_ticks, stretches, table
 from cepctl.engines.order_laws.kinds import Kinds, habits
 from cepctl.engines.order_laws.table import measure_keys
+from cepctl.numeric.arrays import Numbers
 from tests.engines.agreement import check
 from tests.engines.order_laws.law_keys import factors_of, keys_of, stamped_keys
 from tests.engines.order_laws.law_keys import habits as laws

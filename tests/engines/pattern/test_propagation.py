@@ -9,11 +9,11 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.pattern import propagation
 from cepctl.engines.pattern.propagation import narrowed, ticks_left
+from cepctl.numeric.arrays import Ticks
 from tests.engines.agreement import EXAMPLES, check
 
 Edges = list[tuple[int, int, int]]

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.arrays import Reals
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.rows import number_order
 from cepctl.engines.rows.counts import RowCounts
@@ -21,7 +20,8 @@ from cepctl.engines.rows.number_order import OrderedNumbers
 from cepctl.engines.rows.numbers import NumberedRows, RowMaker
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
-from cepctl.precision import CONFIDENCE_DECIMALS
+from cepctl.numeric.arrays import Reals
+from cepctl.numeric.precision import CONFIDENCE_DECIMALS
 from cepctl.process.memory import PROGRAM_BYTES, MemoryBudget
 
 SCHEMA = pa.schema(

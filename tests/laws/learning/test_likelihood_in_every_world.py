@@ -10,9 +10,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.arrays import Reals
 from cepctl.laws.learning.factors import OpenFactors
 from cepctl.laws.learning.likelihood import Lessons
+from cepctl.numeric.arrays import Reals
 from tests.laws.learning.orders_in_every_world import Told, log_likelihood
 from tests.taught_keys import taught_keys
 

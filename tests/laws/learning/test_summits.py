@@ -5,9 +5,9 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.arrays import Reals
 from cepctl.laws.learning.learned import _near_summit
 from cepctl.laws.learning.likelihood import Lessons, Likelihood, fitted
+from cepctl.numeric.arrays import Reals
 from tests.taught_keys import taught_keys
 
 SIGMA = 3.0

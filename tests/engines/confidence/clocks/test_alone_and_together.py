@@ -7,10 +7,10 @@ from collections.abc import Iterator
 
 import pytest
 
-from cepctl.arrays import Indexes
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
 from cepctl.engines.search.clock_joins import ClockJoin
+from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import rows_by_signature
 from tests.plans import Event, event_table, on, plan_of
 

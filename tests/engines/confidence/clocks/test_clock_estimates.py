@@ -9,7 +9,6 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.coupled import sampling
@@ -20,6 +19,7 @@ from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check, rows_by_signature
 from tests.engines.changed_methods import change, refuse_clocks
 from tests.engines.clock_cases import CLOCK_LEVELS, ClockCase

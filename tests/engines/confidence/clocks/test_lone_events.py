@@ -10,10 +10,10 @@ from itertools import product
 import numpy as np
 import pytest
 
-from cepctl.arrays import Reals
 from cepctl.clocks.shared import Clocks, Offset
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
+from cepctl.numeric.arrays import Reals
 from tests.engines.agreement import assert_same_rows
 from tests.plans import Event, event_table, histogram, on, plan_of
 

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Flags
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.confidence.clocks import unions
@@ -21,6 +20,7 @@ from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Flags
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase, clock_cases
 from tests.engines.confidence.occurrence.groups_agree import assert_same_groups, grouped

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.arrays import Flags
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.confidence.given import confidences
 from cepctl.engines.event.match import match_events
+from cepctl.numeric.arrays import Flags
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
 from tests.engines.clock_cases import ClockCase
 from tests.engines.confidence.given.given_cases import with_given

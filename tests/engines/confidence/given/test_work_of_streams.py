@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.arrays import Indexes
 from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.occurrence import rows as row_sums
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences_by_rank
 from cepctl.engines.event.match import match_events
 from cepctl.errors import QueryTooLargeError
+from cepctl.numeric.arrays import Indexes
 from tests.plans import Event, event_table, plan_of
 
 IN_ORDER = "GIVEN SEQ(* x, * y) IF x.k = y.k AND x.lower < y.lower"

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.event.match import match_events
 from cepctl.engines.search import one_writer, search
 from cepctl.engines.worlds.engine import match_table
 from cepctl.errors import ContradictionError, QueryTooLargeError
 from cepctl.language.parser import parse
+from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import IN_WRITTEN_ORDER, MILLISECOND, RECORD, WRITER

@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.arrays import Indexes, Reals, Ticks
 from cepctl.engines.columns import endpoints
 from cepctl.engines.confidence.coupled.clauses import Part, present
 from cepctl.engines.confidence.intervals import conditions, edges, independent, sums
 from cepctl.engines.confidence.intervals.conditions import Edge
 from cepctl.engines.event.match import match_events
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.plan import relations
 from cepctl.plan.plan import Alternative
 from tests.engines.confidence.intervals.worked_intervals import CASES, Row

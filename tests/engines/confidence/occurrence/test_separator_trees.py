@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.arrays import Indexes
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
@@ -13,6 +12,7 @@ from cepctl.engines.confidence.occurrence.links import NO_LINKS
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree, separator_tree
 from cepctl.engines.confidence.occurrence.separators import Part
 from cepctl.engines.kernels.kernel import kernel
+from cepctl.numeric.arrays import Indexes
 
 
 @kernel

@@ -13,7 +13,7 @@ import pytest
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
-from cepctl.precision import CONFIDENCE_SLACK
+from cepctl.numeric.precision import CONFIDENCE_SLACK
 from tests.plans import Event, event_table, plan_of
 
 WIDE = [Event(f"b{number:02}", "B", 20 * number, 400 + 20 * number, x=number) for number in range(18)]

@@ -1,0 +1,1 @@
+"""Numbers: arrays, exact ones, lengths of time as people write them, and how exact probabilities are."""
