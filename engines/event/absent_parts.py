@@ -70,6 +70,10 @@ class Source(Protocol):
         """Events that fit a negated component beside what is bound, where a rule has it absent."""
         ...
 
+    def ties(self, components: Sequence[int]) -> bool:
+        """Whether a condition reads several of these components."""
+        ...
+
 
 @dataclass(frozen=True)
 class Part:
@@ -163,9 +167,8 @@ class _Block:
     def _of(self, togethers: Sequence[Together]) -> Iterator[HiddenEvents]:
         """The parts of all that must not happen in one gap."""
         asked = self.of.source.events, self.of.fitting, self.bound, self.count
-        parts, links = {*togethers[0].parts}, self.of.source.search.alternative.links
         # A condition that reads several parts leaves no first one of them.
-        if len(togethers) == 1 and not any(len(parts & {*each.components}) > 1 for each in links):
+        if len(togethers) == 1 and not self.of.source.ties(togethers[0].parts):
             first = FirstParts.of(togethers[0], *asked)
             if first is not None:
                 return first.parts()

@@ -272,15 +272,9 @@ class PreparedAlternative:
         """Who could break these matches; `joins` are those of `_rival_joins`, where they are known."""
         from cepctl.engines.pattern.rivals import rivals_of, spans_of
 
-        return rivals_of(
-            self.shape,
-            self.events,
-            self.search.candidates,
-            self.plan.partition_by,
-            bound,
-            spans_of(self.events.masses, self.measure.groups(bound)),
-            joins=joins,
-        )
+        spans = spans_of(self.events.masses, self.measure.groups(bound))
+        keys = self.search.candidates, self.plan.partition_by
+        return rivals_of(self.shape, self.events, *keys, bound, spans, joins=joins)
 
     def fitting(self, rule: AbsenceRule, bound: dict[int, Bindings]) -> Rivals:
         """Events that fit a negated component beside what is bound, where a rule has it absent."""
@@ -291,6 +285,10 @@ class PreparedAlternative:
         keys = self.search.candidates, self.plan.partition_by
         (found,) = rivals_of(shape, self.events, *keys, bound, spans)
         return found
+
+    def ties(self, components: Sequence[int]) -> bool:
+        """Whether a condition reads several of these components."""
+        return any(len({*components} & {*each.components}) > 1 for each in self.alternative.links)
 
     @cached_property
     def _rule_indexes(self) -> RuleIndexes:

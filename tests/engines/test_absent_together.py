@@ -123,6 +123,19 @@ def test_each_pair_that_conditions_tie_counts_by_itself() -> None:
 
 
 @pytest.mark.parametrize(
+    "pattern", ["!SEQ(N u, A v), SEQ(A x[])+", "A a, !SEQ(N u, A v), SEQ(A x[], C y[])+"]
+)
+def test_each_pair_that_conditions_tie_counts_by_itself_beside_sequences(pattern: str) -> None:
+    """Also where nobody fits the first of what is absent."""
+    plan = plan_of(f"PATTERN SEQ({pattern}) WHERE v.x < u.x WITHIN 6 ticks")
+    own = [Event("a0", "A", 0, 1, x=3), Event("a1", "A", 3, 5, x=1), Event("c", "C", 4, 6)]
+    absent = [Event("n0", "N", 1, 3, x=2), Event("n1", "N", 2, 4, x=9)]
+    for events in (own[1:], own, [*own, *absent]):
+        table = event_table(events)
+        assert_same_rows(match_table(plan, table), match_events(plan, table))
+
+
+@pytest.mark.parametrize(
     ("query", "remedy"),
     [
         ("SEQ(A a, !SEQ(B+ x[], C y), D d)", "anything but single events in !SEQ(...); write one !SEQ(...)"),
