@@ -786,7 +786,7 @@ def words_of_code() -> set[str]:
 
 
 def test_docstrings_name_only_what_exists() -> None:
-    """A name between backticks is one of the code, and a module that is named stands there."""
+    """A name between backticks is one of the code; a file stands where its path says, or beside or below."""
     words, modules = words_of_code(), {module_name(path) for path in source_files()}
     wrong = []
     for path in source_files():
@@ -795,6 +795,8 @@ def test_docstrings_name_only_what_exists() -> None:
             places = {
                 name for name in re.findall(r"\b(?:\w+/)+\w+\.py\b", text) if not (ROOT / name).exists()
             }
+            beside = {each.name for each in path.parent.rglob("*.py")}
+            places |= {*re.findall(r"(?<![\w/.])\w+\.py\b", text)} - beside
             dotted = {
                 name for name in re.findall(r"`(cepctl(?:\.\w+)+)`", text) if not is_of_code(name, modules)
             }

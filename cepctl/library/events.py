@@ -6,7 +6,7 @@ it: which columns it needs, `map`, ids (`table#1`), the uncertainty model.
     pyarrow.Table, RecordBatchReader, any Arrow stream    written batch by batch
     Polars                                                a LazyFrame is streamed to the file
     pandas                                                with those levels of its index that have names
-    a DataFrame of Spark                                  written by its tasks, see spark_frames.py
+    a DataFrame of Spark                                  written by its tasks, if they run here
 
 They are known by their class: none of these libraries is imported to recognise one.
 """

@@ -1,1 +1,1 @@
-"""The worlds engine, the judge: every possible world in rational arithmetic; no code shared."""
+"""The worlds engine, the judge: every possible world in rational arithmetic, by a search of its own."""

@@ -1,7 +1,7 @@
 """Values from the XML that `rrdtool dump` writes: the way to read a database of another machine.
 
 A dump holds what the database holds, archive by archive, and is read in the same way: the finest known
-value of every span (ganglia_archives.py).  A row tells its time in a comment before it; where comments
+value of every span (rrd_layout.py).  A row tells its time in a comment before it; where comments
 were stripped, rows are counted back from the last update, which the last row of every archive ends at,
 rounded down to a whole row.
 """

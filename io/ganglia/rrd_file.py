@@ -1,7 +1,7 @@
 """Values from RRD files, the round-robin databases in which gmetad keeps every metric.
 
 Cluster, host and metric come from the path (series.py), the finest known value of every span
-from the archives (ganglia_archives.py); how bytes lie in the file is told in ganglia_rrd_layout.py.
+from the archives, which rrd_layout.py finds among the bytes.
 An archive is a ring: the row after the newest is the oldest, and the newest ends at the last update
 rounded down to a whole row.
 """

@@ -5,7 +5,7 @@
     any other                           counted as skipped; with `keep_unmatched` LogLine with `message`
 
 Every event has `level`, `logger` and `thread` (null where the layout has none), and what the path of
-the log tells (log_origin.py).  Patterns of the user come before the built-in ones.  The number of an
+the log tells (events.py).  Patterns of the user come before the built-in ones.  The number of an
 event is that of its record in the file, whatever the patterns are, so its id stays.
 
 The time is read in the zone of the user.  By default it is as uncertain as its last digit: a record

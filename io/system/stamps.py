@@ -32,7 +32,7 @@ _DAY_OF_LINE = re.compile(
 
 @dataclass
 class Stamps:
-    """Reads the times of one file; missing_years.py tells the year where it is not written.
+    """Reads the times of one file; io/source/missing_years.py tells the year where it is not written.
 
     `first_days` are those, and `first_time` is the time, without a year, that its first lines begin with.
     """

@@ -225,7 +225,7 @@ def _of_documents(chunks: Chunks, shape: JsonShape, source: str, report: ReadRep
 
 @dataclass(frozen=True)
 class _Recovery:
-    """Tells records in damaged text, as json_recovery.py wants it."""
+    """Tells records in damaged text, as io/source/json_recovery.py wants it."""
 
     name: str
     time: str

@@ -2,7 +2,7 @@
 
 A plain file names its columns as the event table does.  `lower`, `upper`, `end_lower` and `end_upper`
 hold ticks when they are integers and written times otherwise; `time` and `end_time` hold written times, or
-numbers (plain_instants.py); `pmf` is `lo:hi:p|lo:hi:p` in ticks.  A row that gives no usable interval is
+numbers (instants.py); `pmf` is `lo:hi:p|lo:hi:p` in ticks.  A row that gives no usable interval is
 rejected with its line.
 """
 

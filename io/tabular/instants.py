@@ -4,7 +4,7 @@
     number                a tick                                ticks or a time since 1970 (epoch_times.py)
     number, in a record   a tick                                a tick
       that gives ticks
-    text                  ISO 8601, or of the form that the user names (written_times.py)
+    text                  ISO 8601, or of the form that the user names (io/contract/written_times.py)
     timestamp             itself
 
 What most numbers in the first block of a column are, and its written times, all of its file must be: one that

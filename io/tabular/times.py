@@ -101,7 +101,7 @@ def parse_times(texts: pa.Array, options: ReadOptions, report: ReadReport) -> Pa
     """Parse a string column; null where a text is not a time.
 
     Of the `options` count the zone of times written without one, UTC when None (the report warns), the words
-    that name zones, and the form of the times (written_times.py), ISO 8601 when None.
+    that name zones, and the form of the times (io/contract/written_times.py), ISO 8601 when None.
     """
     encoded = texts.dictionary_encode()
     found = _Distinct.of(encoded.dictionary, options)

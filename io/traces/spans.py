@@ -8,7 +8,7 @@ Attributes of all are trace_id, span_id, parent_id, name, service and node; Span
 came of it.  A tag that is called like one of these is called `tag.NAME`.
 
 Files of spans are documents of JSON whose large arrays come element by element, or one large array.  An array
-at the outside is read as the member ELEMENTS of one document (json_documents.py).
+at the outside is read as the member ELEMENTS of one document (io/source/json_documents.py).
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Whole and regular XES, read by expat, several times faster than libxml2 builds a tree of it.
 
 What is not well-formed, not of the shape below, or might mean something else to libxml2, is left to
-that parser from the last element on that was complete (xes_recovery.py), so that a damaged log gives the
+that parser from the last element on that was complete (recovery.py), so that a damaged log gives the
 same events and the same report whoever met the damage.
 
     log      attributes and other elements, which are skipped; traces; events

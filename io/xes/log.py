@@ -14,7 +14,7 @@ prefix `case:`, an attribute of an event that is named like one of these, or `ca
     marks of uncertain times               intervals and masses (uncertain_times.py)
 
 Elements are matched by local name: files use one of two namespaces, or none.  On request activities
-become interval events (xes_intervals.py).
+become interval events (intervals.py).
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Damaged or unusual XES, read by libxml2 as far as it goes; damage goes to the report.
 
-It takes over from the place where expat stopped (xes_expat.py), or reads the whole log.
+It takes over from the place where expat stopped (expat_parser.py), or reads the whole log.
 """
 
 from __future__ import annotations

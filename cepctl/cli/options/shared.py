@@ -214,7 +214,8 @@ strict_option = grouped_option(
 
 
 def verbosity_options(command: Callable[..., Any]) -> Callable[..., Any]:
-    """`--quiet` and `-v`: parameters quiet, verbose; notices.py keeps `--log-format` and `--strict`.
+    """`--quiet` and `-v`: parameters quiet, verbose.  `--log-format` and `--strict` are kept
+    by cepctl/cli/output/notices.py.
 
     A command first says what a file sets that nobody named, and with -v which options it takes from the
     environment and the file.

@@ -1,8 +1,8 @@
 """How a Python process of our own is started: it imports this cepctl, and nothing from the working folder.
 
 People unpack evidence into a folder and run cepctl there.  Python looks for modules in that folder first
-when it runs `-m` or `-c`; a planted `numba.py` would be executed.  `-P` takes the folder off the path.  Every
-Python that cepctl starts is started by this command.
+when it runs `-m` or `-c`; a planted module `numba` would be executed.  `-P` takes the folder off the path.
+Every Python that cepctl starts is started by this command.
 
 Runs before all else: imports the standard library only.
 """

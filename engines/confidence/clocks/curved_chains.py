@@ -1,4 +1,4 @@
-"""The confidence of a chain some of whose events have curves for masses (curves.py).
+"""The confidence of a chain some of whose events have curves for masses (curved_cells.py).
 
 Time is cut at the ends of all buckets.  In a cell every event has one polynomial, and so have, at each of its
 ticks, the ways in which the first so many events come before.  Events are placed one after the other, cell by
