@@ -13,7 +13,7 @@ from cepctl.datasets.stored_events import KINDS
 from cepctl.event_table import FIXED_COLUMNS, LENGTH_COLUMNS
 from cepctl.plan.event_schema import EventSchema
 from cepctl.schema import CLOCK, MILLISECOND, TimeUnit
-from cepctl.sketches.archive import Archive
+from cepctl.sketches.archive import SketchArchive
 from cepctl.sketches.folder import SketchFolder
 from cepctl.sketches.joining import joined_identities, joined_places
 from cepctl.sketches.listing import SHARE, Indexed
@@ -69,9 +69,9 @@ def sketch_of_table(
     return Sketch.at(folder)
 
 
-def archive_of(sketches: Sequence[Sketch], schema: EventSchema) -> Archive:
+def archive_of(sketches: Sequence[Sketch], schema: EventSchema) -> SketchArchive:
     """The sketches, to be asked together."""
-    return Archive(tuple(sketches), schema)
+    return SketchArchive(tuple(sketches), schema)
 
 
 def kept_events(table: pa.Table, size: int, groups: frozenset[tuple[int, int]]) -> pa.Table:

@@ -667,6 +667,16 @@ def test_there_are_few_places_to_begin_with() -> None:
     assert len(top - {"__init__.py", "__main__.py"} | {"py.typed", "sample_data"}) <= 30
 
 
+def test_a_class_has_a_name_of_its_own() -> None:
+    """So that whoever reads or seeks a name meets one thing; what is nested in a class is its own affair."""
+    homes: dict[str, list[str]] = {}
+    for path in source_files():
+        for node in tree_of(path).body:
+            if isinstance(node, ast.ClassDef):
+                homes.setdefault(node.name, []).append(module_name(path))
+    assert {name: modules for name, modules in homes.items() if len(modules) > 1} == {}
+
+
 def test_every_room_says_what_lives_there() -> None:
     silent = [
         str(path.relative_to(ROOT))

@@ -12,13 +12,13 @@ _SHOWN, _LONGEST_ERROR = 80, 300
 
 
 @dataclass(frozen=True)
-class Places:
+class OpenFolders:
     """The folders, links resolved; paths that are not absolute start at the first."""
 
     folders: tuple[Path, ...]
 
     @classmethod
-    def of(cls, folders: Sequence[str]) -> Places:
+    def of(cls, folders: Sequence[str]) -> OpenFolders:
         """Those that were named at the start; raises UsageError where one is no folder."""
         for folder in folders:
             if not Path(folder).is_dir():

@@ -7,7 +7,7 @@ from functools import wraps
 from typing import Any
 
 from cepctl import __version__
-from cepctl.assistants.places import Places
+from cepctl.assistants.places import OpenFolders
 from cepctl.assistants.tools import Tools
 from cepctl.errors import CepctlError, UsageError
 
@@ -18,7 +18,7 @@ INSTRUCTIONS = (
 )
 
 
-def server(places: Places) -> Any:
+def server(places: OpenFolders) -> Any:
     """The server of the SDK, an `MCPServer`, for what lies below some folders.
 
     Raises

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
-from cepctl.assistants.places import Places
+from cepctl.assistants.places import OpenFolders
 from cepctl.errors import UsageError
 from cepctl.notices import gathering
 from cepctl.uncertainty.short_rules import short_rule
@@ -109,7 +109,7 @@ def _in_short(facts: dict[str, Any]) -> dict[str, Any]:
 class Tools:
     """What an assistant may ask of the events below some folders."""
 
-    places: Places
+    places: OpenFolders
 
     def inspect(
         self,

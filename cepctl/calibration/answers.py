@@ -15,7 +15,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.calibration.rows import Rows, ShownRows
+from cepctl.calibration.rows import RowsOfSeed, ShownRows
 from cepctl.calibration.truth import NO_KEY
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.diagnosis.valid_intervals import BoundEvents, bound_events
@@ -44,7 +44,9 @@ class Answers:
         return [each.name for each in self.plan.group_by or ()]
 
 
-def answer_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray) -> Rows:
+def answer_rows(
+    stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray
+) -> RowsOfSeed:
     """The rows of a query on blurred events; `truth`: its answers at true times, `steps`: of each event.
 
     Raises
@@ -61,13 +63,15 @@ def answer_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
     return replace(found, stated=stated.rows.column(LAWLESS).to_numpy()).under_law(lawful, beyond)
 
 
-def _match_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray) -> Rows:
+def _match_rows(
+    stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray
+) -> RowsOfSeed:
     match, came = (each.rows.column("match") for each in (stated, truth))
     happened = pc.is_in(match, came.combine_chunks()).to_numpy(zero_copy_only=False)
     bound = bound_events(stated.rows.column("signature"), _ids(blurred))
     tied = _tied(stated.plan, blurred, bound) & ~happened
     types, type_ = _types(bound, steps)
-    return Rows(
+    return RowsOfSeed(
         stated=stated.rows.column("confidence").to_numpy(),
         happened=happened,
         tied=tied,
@@ -79,7 +83,9 @@ def _match_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
     )
 
 
-def _group_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray) -> Rows:
+def _group_rows(
+    stated: Answers, truth: Answers, blurred: BlurredEvents, steps: pa.ChunkedArray
+) -> RowsOfSeed:
     """The keys of GROUP BY; of one that has a tied match, and did not happen, nothing is known."""
     assert stated.matches is not None
     occurrence = stated.rows.column("occurrence")
@@ -96,7 +102,7 @@ def _group_rows(stated: Answers, truth: Answers, blurred: BlurredEvents, steps: 
     best = stated.rows.column("signature").combine_chunks().fill_null([])
     bound = bound_events(pa.chunked_array([best]), _ids(blurred))
     names = pa.array([str(each) for each in stated.rows.select(stated.keys).to_pylist()], pa.string())
-    return Rows(
+    return RowsOfSeed(
         stated=occurrence.to_numpy(),
         happened=happened,
         tied=tied,

@@ -18,7 +18,7 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.calibration.blurring import BlurredEvents
-from cepctl.calibration.rows import Rows, ShownRows
+from cepctl.calibration.rows import RowsOfSeed, ShownRows
 from cepctl.calibration.truth import numbered_texts
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import masses_of
@@ -57,7 +57,7 @@ def pair_rows(
     unit: TimeUnit,
     memory: MemoryBudget,
     law: OrderLaw | None = None,
-) -> Rows:
+) -> RowsOfSeed:
     """The pairs of blurred events, all of which have a key; `steps`: of each event, and those of the `law`.
 
     Raises
@@ -69,7 +69,7 @@ def pair_rows(
     overlapping = overlapping_pairs(blurred, step, memory)
     first, second, tick = overlapping.first, overlapping.second, blurred.truth.tick
     kinds, type_ = np.unique(step[first] * len(names) + step[second], return_inverse=True)
-    found = Rows(
+    found = RowsOfSeed(
         stated=_before(blurred, unit, first, second),
         happened=tick[first] < tick[second],
         tied=tick[first] == tick[second],

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.calibration.rows import OpenRows, Rows, ShownEvent, open_rows
+from cepctl.calibration.rows import OpenRows, RowsOfSeed, ShownEvent, open_rows
 from cepctl.calibration.scores import Scores, scores
 from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.schema import TimeUnit
@@ -66,7 +66,12 @@ class Calibration:
 
 
 def calibration(
-    parts: Sequence[Rows], query: str | None, blur: str, seed: int, unit: TimeUnit, law: str | None = None
+    parts: Sequence[RowsOfSeed],
+    query: str | None,
+    blur: str,
+    seed: int,
+    unit: TimeUnit,
+    law: str | None = None,
 ) -> Calibration:
     """Score the rows of the seeds `seed`, `seed` + 1, ..., one part for each; `law`: what they are under."""
     found = open_rows(parts)
@@ -111,7 +116,7 @@ def _types(found: OpenRows) -> tuple[Indexes, list[TypeScore]]:
     ]  # fmt: skip
 
 
-def _shown(parts: Sequence[Rows], found: OpenRows, type_: int, seed: int) -> tuple[ShownRow, ...]:
+def _shown(parts: Sequence[RowsOfSeed], found: OpenRows, type_: int, seed: int) -> tuple[ShownRow, ...]:
     """The rows of a type that are farthest off, the first ones where several are."""
     rows = np.flatnonzero(found.type_ == type_)
     off = np.round(np.abs(found.stated[rows] - found.happened[rows]), 9)

@@ -59,7 +59,7 @@ class ShownRows:
 
 
 @dataclass(frozen=True)
-class Rows:
+class RowsOfSeed:
     """n rows of one seed.
 
     `stated`: probabilities; `happened`, `tied`: whether a row happened, and whether true times do not tell;
@@ -82,7 +82,7 @@ class Rows:
     lawless: Reals | None = None
     beyond: int = 0
 
-    def under_law(self, lawful: Reals, beyond: Flags) -> Rows:
+    def under_law(self, lawful: Reals, beyond: Flags) -> RowsOfSeed:
         """The same rows with what a law states of them, but for those that it is too much work for."""
         kept = np.flatnonzero(~beyond)
         return replace(
@@ -112,7 +112,7 @@ class Rows:
 
 @dataclass(frozen=True)
 class OpenRows:
-    """The open rows of all seeds, as `Rows` has them; `seed`, `row`: of which seed, and which of its rows."""
+    """The open rows of all seeds, as in `RowsOfSeed`; `seed`, `row`: of which seed, and which of its rows."""
 
     stated: Reals
     happened: Flags
@@ -124,7 +124,7 @@ class OpenRows:
     lawless: Reals | None = None
 
 
-def open_rows(parts: Sequence[Rows]) -> OpenRows:
+def open_rows(parts: Sequence[RowsOfSeed]) -> OpenRows:
     """The open rows of some seeds, with their types numbered together in code-point order."""
     types = sorted({each for part in parts for each in part.types})
     number = {each: place for place, each in enumerate(types)}

@@ -19,14 +19,14 @@ NO_KEY = -1
 
 
 @dataclass(frozen=True)
-class Part:
+class PartOfKeys:
     """The keys whose place, in code-point order from 0 on, is `remainder` modulo `parts`."""
 
     remainder: int
     parts: int
 
     @classmethod
-    def read(cls, text: str) -> Part:
+    def read(cls, text: str) -> PartOfKeys:
         """From `I/K`; raises UsageError unless I is less than K.
 
         Examples
@@ -59,7 +59,7 @@ class TrueEvents:
     def __len__(self) -> int:
         return len(self.tick)
 
-    def part(self, part: Part) -> TrueEvents:
+    def part(self, part: PartOfKeys) -> TrueEvents:
         """The events of a part of the keys."""
         return self.taken((self.key != NO_KEY) & (self.key % part.parts == part.remainder))
 

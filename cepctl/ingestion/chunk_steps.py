@@ -13,7 +13,7 @@ from cepctl.ingestion.intervals import conditions_of, with_intervals
 from cepctl.ingestion.kinds_read import ReadAs
 from cepctl.ingestion.spans import with_spans
 from cepctl.ingestion.writer_names import Writing, with_writers
-from cepctl.ingestion.written_units import Written, in_whole_units
+from cepctl.ingestion.written_units import KnownTimes, in_whole_units
 from cepctl.io.contract.clock_offsets import rescaled_with_clocks
 from cepctl.io.contract.reader import ReadReport
 from cepctl.numeric.arrays import Numbers
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def interpreted(
     table: pa.Table,
     task: ReadTask,
-    known: Written,
+    known: KnownTimes,
     whole: Collection[str],
     read_as: ReadAs,
     writing: Writing,

@@ -34,7 +34,7 @@ from cepctl.ingestion.room import is_little
 from cepctl.ingestion.sieve import ChunkSieve, Sifted
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.writer_names import Writing
-from cepctl.ingestion.written_units import EXACT, Ends, WrittenOtherwiseError
+from cepctl.ingestion.written_units import EXACT, EndTimes, WrittenOtherwiseError
 from cepctl.io.contract.reader import ReadReport
 from cepctl.schema import TimeUnit
 from cepctl.uncertainty.assign import DAY
@@ -44,7 +44,7 @@ _CELL_BYTES = 8
 
 
 @dataclass
-class Gathered:
+class GatheredChunks:
     """The chunks of one file: tables wait until they make one, and are written with their intervals."""
 
     task: ReadTask
@@ -63,7 +63,7 @@ class Gathered:
     units: Counter[int] = field(default_factory=Counter)
     size: int = 0
     flushed: bool = False
-    ends: Ends | None = None
+    ends: EndTimes | None = None
     unneeded: Unneeded = field(default_factory=Unneeded)
 
     def __post_init__(self) -> None:
@@ -119,7 +119,7 @@ class Gathered:
         read_as = self.kinds.of_next(table)
         if read_as is None:
             return
-        before, own = self.ends, Ends.of(table)
+        before, own = self.ends, EndTimes.of(table)
         self.ends = own if before is None else before.before(own)
         last = None if before is None else before.last
         try:

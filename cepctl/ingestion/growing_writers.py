@@ -15,7 +15,7 @@ from pyarrow import fs
 
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.writers import Log, Written, finer_ticks, logs_of, rescaled
-from cepctl.ingestion.written_records import TICKS_OF_A_RECORD, Block, SharedStamps, shared_stamps
+from cepctl.ingestion.written_records import TICKS_OF_A_RECORD, RecordBlock, SharedStamps, shared_stamps
 from cepctl.ingestion.written_rows import WrittenRows
 from cepctl.numeric.arrays import Indexes
 from cepctl.schema import IN_WRITTEN_ORDER, TimeUnit
@@ -126,6 +126,6 @@ def _needed(logs: Sequence[Log], shared: Sequence[SharedStamps], files: fs.FileS
     return max((*room, *(each.needed for each in shared)), default=1)
 
 
-def _least_width(blocks: Iterable[Block]) -> int:
+def _least_width(blocks: Iterable[RecordBlock]) -> int:
     """Ticks of the shortest stamp."""
     return min((int((each.upper - each.lower).min()) + 1 for each in blocks if len(each)), default=1)

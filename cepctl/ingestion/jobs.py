@@ -21,7 +21,7 @@ from cepctl.ingestion.growing_writers import in_growing_order
 from cepctl.ingestion.in_one_unit import read_in_one_unit
 from cepctl.ingestion.needed import all_unneeded, left_behind
 from cepctl.ingestion.options import IngestOptions
-from cepctl.ingestion.ordering import Order, order
+from cepctl.ingestion.ordering import SortedParts, order
 from cepctl.ingestion.publishing import aside, publish, refuse_existing
 from cepctl.ingestion.read_tasks import read_tasks
 from cepctl.ingestion.reading import held_to_size
@@ -219,7 +219,7 @@ def _in_arrow(tasks: Sequence[ReadTask], results: Sequence[FileResult]) -> bool:
 def _report(
     options: IngestOptions,
     results: Sequence[FileResult],
-    ordered: Order,
+    ordered: SortedParts,
     summary: IngestSummary,
     filesystem: pafs.FileSystem,
 ) -> None:
@@ -269,8 +269,10 @@ def _clocks_in(footer: dict[bytes, bytes]) -> tuple[Clocks, TimeUnit]:
     return clocks_of(footer), TimeUnit.parse(footer[META_TIME_UNIT].decode())
 
 
-def _ordered(results: Sequence[FileResult], scratch: Location, columns: int, memory: MemoryBudget) -> Order:
-    def ordered(read: Sequence[FileResult]) -> Order:
+def _ordered(
+    results: Sequence[FileResult], scratch: Location, columns: int, memory: MemoryBudget
+) -> SortedParts:
+    def ordered(read: Sequence[FileResult]) -> SortedParts:
         return order(read, scratch.resolve()[0], columns, memory)
 
     return in_own_process(ordered, results, "putting the events in order", memory, local=scratch.is_local)

@@ -49,7 +49,7 @@ Piece = tuple[Slice, ...]
 
 
 @dataclass(frozen=True)
-class Order:
+class SortedParts:
     """The parts of a dataset in order, each in pieces, which are slices of chunks.
 
     `type_counts` is by place of the file among the results, of the events that stay and those left behind.
@@ -62,7 +62,7 @@ class Order:
 
 def order(
     results: Sequence[FileResult], filesystem: fs.FileSystem, columns: int, memory: MemoryBudget
-) -> Order:
+) -> SortedParts:
     """Sort all events by (lower, event id) and cut them into parts of PART_EVENTS or PART_BYTES.
 
     `columns` is how many attributes the dataset has: each takes memory in every row of a part.  What `memory`
@@ -70,7 +70,7 @@ def order(
     """
     chunks = [(number, chunk) for number, result in enumerate(results) for chunk in result.chunks]
     if not chunks:
-        return Order((((),),))
+        return SortedParts((((),),))
     return_freed(memory)
     out = left_out(results, chunks, filesystem, key_bytes(memory))
     row_bytes = sum(result.size for result in results) // max(sum(chunk.rows for _, chunk in chunks), 1)
@@ -84,7 +84,7 @@ def order(
             type_counts[number] = dict(sorted(counts.items()))
     slices = _slices(chunks, out, filesystem, bounds)
     parts = tuple(slices[start : start + pieces] for start in range(0, len(slices), pieces))
-    return Order(parts, type_counts, out)
+    return SortedParts(parts, type_counts, out)
 
 
 def _bounds(

@@ -28,7 +28,7 @@ from cepctl.ingestion.rejects import rejects_of_parts
 from cepctl.ingestion.results import FileResult, TimesSeen
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST
-from cepctl.io.contract.line_records import OPEN_QUOTE, Cut, LineRecords, Passages, cuts
+from cepctl.io.contract.line_records import OPEN_QUOTE, LineRecords, Passages, RecordCut, cuts
 from cepctl.io.formats import format_of, open_log
 from cepctl.io.source.locations import FilePart, InputFile, Location, RowGroupPart
 from cepctl.runners.runner import Runner
@@ -48,16 +48,18 @@ class _Divisible:
     begin: int
     size: int
 
-    def blocks(self, block_bytes: int, readers: int) -> list[_Scan]:
+    def blocks(self, block_bytes: int, readers: int) -> list[_BlockScan]:
         """Blocks of so many bytes at most, so that each of some readers has as many of them."""
         count = -(-(self.size - self.begin) // block_bytes)
         count = -(-count // readers) * readers
         bounds = [self.begin + (self.size - self.begin) * each // count for each in range(count + 1)]
-        return [_Scan(self.file.location, self.records, *bound, self.begin) for bound in pairwise(bounds)]
+        return [
+            _BlockScan(self.file.location, self.records, *bound, self.begin) for bound in pairwise(bounds)
+        ]
 
-    def parts(self, found: Sequence[Cut]) -> list[InputFile]:
+    def parts(self, found: Sequence[RecordCut]) -> list[InputFile]:
         """The parts between the places where the file is cut."""
-        starts = [Cut(0, 0, 0), *found]
+        starts = [RecordCut(0, 0, 0), *found]
         stops = [cut.place for cut in found] + [self.size]
         return [
             replace(
@@ -73,7 +75,7 @@ class _Divisible:
 
 
 @dataclass(frozen=True)
-class _Scan:
+class _BlockScan:
     """A block to scan, of a file whose records begin at `begin`."""
 
     location: Location
@@ -196,7 +198,7 @@ def _by_row_groups(task: ReadTask, sizes: Sequence[int], count: int, readers: in
     return [replace(task, file=replace(task.file, part=part)) for part in parts]
 
 
-def _scan(scan: _Scan) -> Passages | None:
+def _scan(scan: _BlockScan) -> Passages | None:
     """What stands in a block; None where it cannot be read, which reading will say."""
     try:
         filesystem, path = scan.location.resolve()
@@ -207,7 +209,7 @@ def _scan(scan: _Scan) -> Passages | None:
         return None
 
 
-def _unscanned(scan: _Scan, cause: str) -> Passages | None:
+def _unscanned(scan: _BlockScan, cause: str) -> Passages | None:
     """What comes of a block that killed the process which scanned it: reading will say what is wrong."""
     return None
 

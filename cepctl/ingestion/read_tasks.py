@@ -14,7 +14,7 @@ from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.room import is_little
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.writer_names import Writing
-from cepctl.ingestion.written_units import Written, finest, unit_of_rules
+from cepctl.ingestion.written_units import KnownTimes, finest, unit_of_rules
 from cepctl.io.formats import open_log
 from cepctl.io.source.hollow_files import hollow
 from cepctl.io.source.locations import InputFile, Location
@@ -64,7 +64,7 @@ def _read_task(
     number: int,
     scratch: Location,
     options: IngestOptions,
-    written: Written,
+    written: KnownTimes,
     memory: MemoryBudget,
 ) -> ReadTask:
     """The task of one file whose own ticks are of one unit.
@@ -123,11 +123,13 @@ def _unit_in_footer(file: InputFile) -> TimeUnit | None:
             return None  # the reader will say what is wrong
 
 
-def _written_before(options: IngestOptions, declared: Sequence[TimeUnit | None]) -> Written:
+def _written_before(options: IngestOptions, declared: Sequence[TimeUnit | None]) -> KnownTimes:
     """What is known of all times before a file is read."""
     unit = options.model.time_unit or options.known_unit
     if unit is not None:
-        return Written(unit if options.model.time_unit else finest([unit, *filter(None, declared)]))
+        return KnownTimes(unit if options.model.time_unit else finest([unit, *filter(None, declared)]))
     if declared and None not in declared:
-        return Written(finest(filter(None, declared)))
-    return Written(finest([unit_of_rules(options.model.rules), *filter(None, declared)]), may_be_finer=True)
+        return KnownTimes(finest(filter(None, declared)))
+    return KnownTimes(
+        finest([unit_of_rules(options.model.rules), *filter(None, declared)]), may_be_finer=True
+    )

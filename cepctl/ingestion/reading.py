@@ -17,7 +17,7 @@ from cepctl.datasets.kinds import Kind, kinds_of_field
 from cepctl.errors import CepctlError, EventSchemaError, LogFormatError, UncertaintyModelError
 from cepctl.ingestion.chunk_files import is_one_of_several
 from cepctl.ingestion.chunks import is_attribute, raw_table
-from cepctl.ingestion.gathering import Gathered, rewritten
+from cepctl.ingestion.gathering import GatheredChunks, rewritten
 from cepctl.ingestion.in_time import with_times
 from cepctl.ingestion.intervals import at_local_midnight
 from cepctl.ingestion.kinds_read import KindsRead, kinds_read_by
@@ -167,7 +167,7 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
             return FileResult(task.file.name, EMPTY, warnings=("the file is empty",) if whole else ())
         known = format_of(log.head, task.file.name, task.input_format, task.options)
         writing = replace(task.writing, of_lines=task.writing.of_lines and known.appended)
-        gathered = Gathered(task, kinds, report, writing, sieve_of(task, known, writing))
+        gathered = GatheredChunks(task, kinds, report, writing, sieve_of(task, known, writing))
         reading = replace(task.reading, sieve=gathered.sieve)
         batches = known.read(log.stream, task.file.name, reading, report)
         try:
@@ -195,7 +195,7 @@ def _read_whole(task: ReadTask, kinds: KindsRead, report: ReadReport) -> FileRes
     )
 
 
-def _written(gathered: Gathered, known: LogFormat, batches: Iterator[pa.RecordBatch]) -> FileResult:
+def _written(gathered: GatheredChunks, known: LogFormat, batches: Iterator[pa.RecordBatch]) -> FileResult:
     """Gather batches into chunks and write them; chunks of a day-grained file are written twice."""
     task, kinds, report = gathered.task, gathered.kinds, gathered.report
     most_bytes = chunk_bytes(task.memory)

@@ -15,7 +15,7 @@ from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.ingestion.needed import Unneeded
 from cepctl.ingestion.other_times import OtherTimes, other_times_told
-from cepctl.ingestion.written_units import LOST_ZEROS, Ends, Written
+from cepctl.ingestion.written_units import LOST_ZEROS, EndTimes, KnownTimes
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import NO_TIME, Reject
 from cepctl.numeric.arrays import Numbers
@@ -112,7 +112,7 @@ class FileResult:
     first: int | None = None
     last: int | None = None
     times: TimesSeen = field(default_factory=TimesSeen)
-    written: Written = field(default_factory=Written)
+    written: KnownTimes = field(default_factory=KnownTimes)
     units: Counter[int] = field(default_factory=Counter)
     size: int = 0
     time_forms: Mapping[str, str] = field(default_factory=dict)
@@ -122,7 +122,7 @@ class FileResult:
     renamed: frozenset[str] = frozenset()
     read_as: Mapping[str, Kind | None] = field(default_factory=dict)
     other_times: Mapping[str, OtherTimes] = field(default_factory=dict)
-    ends: Ends | None = None
+    ends: EndTimes | None = None
     unneeded: Unneeded = field(default_factory=Unneeded)
 
     @property

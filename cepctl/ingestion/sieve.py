@@ -71,7 +71,7 @@ class Sifted:
 
 
 @dataclass(frozen=True)
-class _Block:
+class _EventBlock:
     """A block of rows all of which are events: their types, ids, ticks and attributes."""
 
     types: pa.Array
@@ -159,7 +159,7 @@ def sieve_of(task: ReadTask, known: LogFormat, writing: Writing) -> ChunkSieve |
     return ChunkSieve(task.needed, task.written.unit, ToldIds(task.scratch, task.ids_may_ascend))
 
 
-def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _Block | None:
+def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _EventBlock | None:
     """The rows as events; None where some may be none, or it would take more to tell of them."""
     types, ids = columns.get("event_type"), columns.get("event_id")
     if types is None or not _are_texts(types) or not (ids is None or _are_texts(ids)):
@@ -184,7 +184,7 @@ def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _Block | None:
             values = simple(values)
             fields[own] = simple_field(own, pa.field(own, columns[name].type, metadata=metadata), values)
         attributes[own] = values
-    return _Block(types, ids, lower, upper, attributes, fields) if len(fields) == len(names) else None
+    return _EventBlock(types, ids, lower, upper, attributes, fields) if len(fields) == len(names) else None
 
 
 def _is_of_texts(column: pa.Array) -> bool:
@@ -220,7 +220,7 @@ def _ticks(column: pa.Array | None) -> pa.Array | None:
     return column.cast(pa.int64())
 
 
-def _sifted(block: _Block, facts: Mapping[str, AttributeFacts], needed: Flags, judged: Judged) -> Sifted:
+def _sifted(block: _EventBlock, facts: Mapping[str, AttributeFacts], needed: Flags, judged: Judged) -> Sifted:
     """What is to be known of the rows of a block that are not needed; `facts` are those of all its rows."""
     kept, left = pa.array(needed), ~needed
     types = _counts(block.types, needed)

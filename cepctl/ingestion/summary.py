@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass, field
 from cepctl.clocks.shared import Clocks
 from cepctl.errors import LogFormatError
 from cepctl.ingestion.growing_writers import Growth
-from cepctl.ingestion.ordering import Order
+from cepctl.ingestion.ordering import SortedParts
 from cepctl.ingestion.rejects import RejectLog
 from cepctl.ingestion.results import FileAccount, FileResult, FileTimes
 from cepctl.ingestion.schemas import DatasetSchema
@@ -55,7 +55,7 @@ class IngestSummary:
 
 
 def summarised(
-    results: Sequence[FileResult], ordered: Order, schema: DatasetSchema, unit: TimeUnit
+    results: Sequence[FileResult], ordered: SortedParts, schema: DatasetSchema, unit: TimeUnit
 ) -> IngestSummary:
     """Add up what came of the files; duplicate ids are rejects of the file that brought them last."""
     held = RejectLog()
@@ -92,7 +92,7 @@ def _total(counts: Iterable[Mapping[str, int]]) -> Counter[str]:
 
 
 def _account(
-    result: FileResult, ordered: Order, place: int, duplicates: RejectLog | None, unit: TimeUnit
+    result: FileResult, ordered: SortedParts, place: int, duplicates: RejectLog | None, unit: TimeUnit
 ) -> FileAccount:
     types = ordered.type_counts.get(place, {})
     repeated = Counter[str]()

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from cepctl.ingestion.needed import Needed
 from cepctl.ingestion.type_names import TypeNames
 from cepctl.ingestion.writer_names import Writing
-from cepctl.ingestion.written_units import Written
+from cepctl.ingestion.written_units import KnownTimes
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location, RowGroupPart
 from cepctl.process.memory import MemoryBudget, reading_budget
@@ -32,7 +32,7 @@ class ReadTask:
     scratch: Location
     options: ReadOptions
     model: UncertaintyModel
-    written: Written
+    written: KnownTimes
     type_names: TypeNames = ()
     input_format: str | None = None
     may_be_unreadable: bool = False

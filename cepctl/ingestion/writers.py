@@ -22,7 +22,7 @@ from cepctl.ingestion.chunk_files import read_chunk
 from cepctl.ingestion.chunks import RAW_ALONG, RAW_WRITER, Chunk
 from cepctl.ingestion.ordering import Piece
 from cepctl.ingestion.results import FileResult
-from cepctl.ingestion.written_records import Block, Eras, SharedStamps, shared_stamps
+from cepctl.ingestion.written_records import Eras, RecordBlock, SharedStamps, shared_stamps
 from cepctl.ingestion.written_rows import WrittenRows
 from cepctl.schema import (
     EARLIEST_TICK,
@@ -122,7 +122,7 @@ class Log:
     names: dict[str, int] = field(default_factory=dict)
     unwritten: int = 0
 
-    def blocks(self, files: fs.FileSystem) -> Iterator[Block]:
+    def blocks(self, files: fs.FileSystem) -> Iterator[RecordBlock]:
         """The events, in the order of their chunks."""
         self.unwritten = 0
         several = (self._block(chunk, files) for chunk in self.chunks)
@@ -131,7 +131,7 @@ class Log:
             return
         every = list(several)
         names = ("writer", "along", "lower", "upper")
-        yield Block(*(np.concatenate([getattr(each, name) for each in every]) for name in names))
+        yield RecordBlock(*(np.concatenate([getattr(each, name) for each in every]) for name in names))
 
     @property
     def reach(self) -> list[tuple[int, int]]:
@@ -139,11 +139,11 @@ class Log:
         every = [(chunk.first, chunk.last) for chunk in self.chunks]
         return [(min(first for first, _ in every), max(last for _, last in every))] if self.at_once else every
 
-    def _block(self, chunk: Chunk, files: fs.FileSystem) -> Block:
+    def _block(self, chunk: Chunk, files: fs.FileSystem) -> RecordBlock:
         if not chunk.written:
             none = np.full(chunk.rows, -1, np.int64)
             self.unwritten += chunk.rows
-            return Block(none, none, none, none)
+            return RecordBlock(none, none, none, none)
         along = RAW_ALONG if chunk.along else RECORD
         table = read_chunk(chunk.path, files, [along, "lower", "upper", RAW_WRITER], [RAW_WRITER])
         names = table.column(RAW_WRITER)
@@ -169,7 +169,7 @@ class Log:
                 for end, start in zip(ends.columns, (lower, upper), strict=True)
             )
         ticks = (np.asarray(each.to_numpy(), np.int64) for each in (lower, upper))
-        return Block(writer, np.asarray(order.to_numpy(), np.int64), *ticks)
+        return RecordBlock(writer, np.asarray(order.to_numpy(), np.int64), *ticks)
 
     def walked(self, finer: int, shared: SharedStamps, files: fs.FileSystem) -> WrittenLog:
         """What the order says of each record, in ticks so many times finer."""

@@ -22,7 +22,7 @@ _NEVER = np.iinfo(np.int64).min // 2
 
 
 @dataclass(frozen=True)
-class Block:
+class RecordBlock:
     """n events in any order: who wrote each (-1 for nobody), along what, and when; shape (n,)."""
 
     writer: Indexes
@@ -33,11 +33,11 @@ class Block:
     def __len__(self) -> int:
         return len(self.writer)
 
-    def finer(self, times: int, exact: Flags) -> Block:
+    def finer(self, times: int, exact: Flags) -> RecordBlock:
         """In ticks so many times finer; those `exact` that share a stamp of one tick cover it then."""
         wide = (self.upper > self.lower) | exact
         upper = self.upper * times + np.where(wide, times - 1, 0)
-        return Block(self.writer, self.along, self.lower * times, upper)
+        return RecordBlock(self.writer, self.along, self.lower * times, upper)
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class _Units:
         return _Units(self.writer[which], lower, upper, self.size[which], self.block[which])
 
 
-def shared_stamps(blocks: Iterable[Block], reach: Sequence[tuple[int, int]]) -> SharedStamps:
+def shared_stamps(blocks: Iterable[RecordBlock], reach: Sequence[tuple[int, int]]) -> SharedStamps:
     """The stamps that records of one writer share; `reach` are the first and the last tick of each block.
 
     What a block cannot have in common with others is counted at once, and forgotten.
@@ -88,7 +88,7 @@ def shared_stamps(blocks: Iterable[Block], reach: Sequence[tuple[int, int]]) -> 
     last = np.maximum.accumulate(np.array([each for _, each in reach]))
     sharing, crowded, exact = 0, (1, 1), []
     waiting: list[_Units] = []
-    rows: list[tuple[Block, Indexes]] = []
+    rows: list[tuple[RecordBlock, Indexes]] = []
     for number, block in enumerate(blocks):
         order = _by_stamp(block)
         units, of_unit = _units_of(block, order, number)
@@ -110,7 +110,7 @@ def shared_stamps(blocks: Iterable[Block], reach: Sequence[tuple[int, int]]) -> 
     return SharedStamps(sharing, _more_crowded(crowded, whole), tuple(exact))
 
 
-def _by_stamp(block: Block) -> Indexes:
+def _by_stamp(block: RecordBlock) -> Indexes:
     """The events that somebody wrote by writer and stamp."""
     written = np.flatnonzero(block.writer >= 0)
     order = written[np.argsort(block.writer[written], kind="stable")]
@@ -120,7 +120,7 @@ def _by_stamp(block: Block) -> Indexes:
     return order[np.lexsort((keys[2], keys[1], keys[0]))] if (same_writer & falls).any() else order
 
 
-def _units_of(block: Block, order: Indexes, number: int) -> tuple[_Units, Indexes]:
+def _units_of(block: RecordBlock, order: Indexes, number: int) -> tuple[_Units, Indexes]:
     """The stamps of a block, and the stamp of each event in `order`."""
     writer, lower, upper = (each[order] for each in (block.writer, block.lower, block.upper))
     begins = _beginnings(writer, lower, upper)
@@ -160,7 +160,7 @@ def _more_crowded(crowded: tuple[int, int], units: _Units) -> tuple[int, int]:
     return found if crowded[0] == 1 or found[0] * crowded[1] > crowded[0] * found[1] else crowded
 
 
-def _mark_exact(exact: Sequence[Flags], rows: Sequence[tuple[Block, Indexes]], whole: _Units) -> None:
+def _mark_exact(exact: Sequence[Flags], rows: Sequence[tuple[RecordBlock, Indexes]], whole: _Units) -> None:
     """Mark the events that share a stamp of one tick with those of other blocks."""
     shared = whole.taken((whole.lower == whole.upper) & (whole.size > 1))
     if not len(shared.size):
@@ -201,7 +201,7 @@ class Eras:
         """How many records step back."""
         return sum(map(len, self.steps.values()))
 
-    def add(self, block: Block) -> None:
+    def add(self, block: RecordBlock) -> None:
         """Look at what writers wrote next."""
         order = _by_writer(block)
         if not len(order):
@@ -261,7 +261,7 @@ class Eras:
         return np.asarray(count + np.repeat(base, sizes), np.int64)
 
 
-def _by_writer(block: Block) -> Indexes:
+def _by_writer(block: RecordBlock) -> Indexes:
     """The events that somebody wrote, by writer and along what it wrote."""
     written = np.flatnonzero(block.writer >= 0)
     return written[np.lexsort((block.along[written], block.writer[written]))]

@@ -1,8 +1,8 @@
 """How fine the times of a file are written: the digits that occur, and the unit of times without a fraction.
 
 Both are facts of a whole file, but intervals are assigned chunk by chunk.  So a file is read with what is
-known of it up to now (`Written`), and read again from its beginning in the rare case that a later chunk says
-otherwise than those that are already written.
+known of it up to now (`KnownTimes`), and read again from its beginning in the rare case that a later chunk
+says otherwise than those that are already written.
 
 Where times of a column have d digits of a fraction, one without has either lost its zeros, which happens to
 one of 10^d, or is written to the second.  Those without are exact where they are no more than ten times as
@@ -36,7 +36,7 @@ EXACT, LOST_ZEROS = -1, -2
 
 
 @dataclass(frozen=True)
-class _Column:
+class _TimeColumn:
     """A column of times in a chunk: its name in logs, and the columns beside it."""
 
     name: str
@@ -48,8 +48,8 @@ class _Column:
 
 
 _COLUMNS = (
-    _Column("time", "time", GRAIN, RAW_AFTER, "lower", SPAN),
-    _Column(END_TIME, RAW_END_TIME, END_GRAIN, RAW_END_AFTER, "end_lower", END_SPAN),
+    _TimeColumn("time", "time", GRAIN, RAW_AFTER, "lower", SPAN),
+    _TimeColumn(END_TIME, RAW_END_TIME, END_GRAIN, RAW_END_AFTER, "end_lower", END_SPAN),
 )
 
 
@@ -81,7 +81,7 @@ class Fractions:
 
 
 @dataclass(frozen=True, slots=True)
-class Written:
+class KnownTimes:
     """What is known of the times of a file.
 
     `unit` is the tick, which digits make finer where it `may_be_finer`.  `before` and `seen` are the
@@ -95,7 +95,7 @@ class Written:
     seen: Mapping[str, Fractions] = field(default_factory=dict)
     settled: frozenset[str] | None = None
 
-    def with_forms(self, forms: Mapping[str, str]) -> Written:
+    def with_forms(self, forms: Mapping[str, str]) -> KnownTimes:
         """With what earlier parts of a log tell of its rest, in the forms of its times."""
         told = {
             column.name: Fractions(*map(int, forms[form].split()))
@@ -131,25 +131,25 @@ class Written:
         found = self.fractions.get("time", Fractions())
         return found.having > 0 and found.without > 0
 
-    def after(self, table: pa.Table) -> Written:
+    def after(self, table: pa.Table) -> KnownTimes:
         """What is known when the events of a chunk are, too."""
         if self.settled is not None:
             return self
         unit = finest([self.unit, _digits_in(table)]) if self.may_be_finer else self.unit
         return replace(self, unit=unit, seen=_sum(self.seen, _fractions_in(table)))
 
-    def joined(self, others: Iterable[Written]) -> Written:
+    def joined(self, others: Iterable[KnownTimes]) -> KnownTimes:
         """What is known when parts of the same file, which all began with this, tell this."""
         every = tuple(others)
         unit = finest([self.unit, *(each.unit for each in every)])
         known = replace(self, unit=unit, seen=_sum(self.seen, *(each.seen for each in every)), settled=None)
         return replace(known, settled=known.whole)
 
-    def anew(self) -> Written:
+    def anew(self) -> KnownTimes:
         """What is known when the file is read from its beginning once more."""
         return replace(self, seen={})
 
-    def agrees_with(self, known: Written) -> bool:
+    def agrees_with(self, known: KnownTimes) -> bool:
         """Whether what was read with this is as it would be with all that is `known`."""
         open_columns = {name for name, each in self.seen.items() if each.without}
         return self.unit == known.unit and not open_columns & (self.whole ^ known.whole)
@@ -164,7 +164,7 @@ def _sum(*several: Mapping[str, Fractions]) -> dict[str, Fractions]:
 class WrittenOtherwiseError(Exception):
     """A chunk says otherwise of the times of its file than what the `chunks` before it were written with."""
 
-    def __init__(self, known: Written, chunks: Sequence[str]) -> None:
+    def __init__(self, known: KnownTimes, chunks: Sequence[str]) -> None:
         super().__init__("times are written otherwise than they were at first")
         self.known = known
         self.chunks = tuple(chunks)
@@ -198,7 +198,7 @@ def _durations(rule: Rule) -> list[Fraction]:
 
 def in_whole_units(
     table: pa.Table,
-    known: Written,
+    known: KnownTimes,
     whole: Collection[str],
     report: ReadReport,
     source: str,
@@ -246,7 +246,7 @@ def in_whole_units(
 
 
 @dataclass(frozen=True)
-class Ends:
+class EndTimes:
     """The times of the first and the last record that have one, in halves of a microsecond.
 
     `unit`: that to which the first one is written, 0 where it has a fraction.
@@ -257,7 +257,7 @@ class Ends:
     last: int
 
     @classmethod
-    def of(cls, table: pa.Table) -> Ends | None:
+    def of(cls, table: pa.Table) -> EndTimes | None:
         """Those of a chunk; None where no record has a time."""
         known = np.flatnonzero(pc.is_valid(table.column("time")).to_numpy())
         if not len(known):
@@ -265,7 +265,7 @@ class Ends:
         times, units = _halves(table, _COLUMNS[0]), _units_in_halves(table, _COLUMNS[0])
         return cls(int(times[known[0]]), int(units[known[0]]), int(times[known[-1]]))
 
-    def before(self, other: Ends | None) -> Ends:
+    def before(self, other: EndTimes | None) -> EndTimes:
         """Those of what has these, and of what follows."""
         return self if other is None else replace(self, last=other.last)
 
@@ -274,13 +274,13 @@ class Ends:
         return self.first < last < self.first + self.unit
 
 
-def _halves(table: pa.Table, column: _Column) -> Numbers:
+def _halves(table: pa.Table, column: _TimeColumn) -> Numbers:
     """Times in halves of a microsecond: what has nanoseconds lies between two."""
     micros, nanos = micros_and_nanos(table, column.times)
     return np.asarray(2 * micros + (0 if nanos is None else nanos > 0))
 
 
-def _units_in_halves(table: pa.Table, column: _Column) -> Numbers:
+def _units_in_halves(table: pa.Table, column: _TimeColumn) -> Numbers:
     """The units that times without a fraction are written to, 0 for all others."""
     if not has_column(table, column.grain):
         return np.zeros(len(table), np.int64)
@@ -316,7 +316,7 @@ def _fractions_in(table: pa.Table) -> dict[str, Fractions]:
     return found
 
 
-def written_by_file(known: Written, table: pa.Table, bounds: Numbers) -> list[Written] | None:
+def written_by_file(known: KnownTimes, table: pa.Table, bounds: Numbers) -> list[KnownTimes] | None:
     """What is known of the files whose events lie between these bounds, each after `known`.
 
     None where it is not the same of all: how long a tick is, whether times without a fraction are units, and
@@ -334,11 +334,11 @@ def written_by_file(known: Written, table: pa.Table, bounds: Numbers) -> list[Wr
     return found
 
 
-def ends_by_file(table: pa.Table, bounds: Numbers) -> list[Ends]:
+def ends_by_file(table: pa.Table, bounds: Numbers) -> list[EndTimes]:
     """The times of the first and the last record of each file, all of which have one."""
     times, units = _halves(table, _COLUMNS[0]), _units_in_halves(table, _COLUMNS[0])
     return [
-        Ends(int(times[start]), int(units[start]), int(times[stop - 1]))
+        EndTimes(int(times[start]), int(units[start]), int(times[stop - 1]))
         for start, stop in pairwise(bounds.tolist())
     ]
 
@@ -356,7 +356,7 @@ def _digits_of_times(table: pa.Table) -> TimeUnit:
     return MICROSECOND if is_finer else MILLISECOND
 
 
-def _assigned(table: pa.Table, column: _Column) -> Flags:
+def _assigned(table: pa.Table, column: _TimeColumn) -> Flags:
     """Events that have a time, and neither an interval nor a span beside it."""
     known = pc.and_(pc.is_valid(table.column(column.times)), pc.is_null(table.column(column.given)))
     if has_column(table, column.span):

@@ -50,7 +50,7 @@ class FileOrder:
 
 
 @dataclass(frozen=True)
-class Ties:
+class SharedTimes:
     """How many events share the time of the log with another event, of `timed` that have one."""
 
     timed: int
@@ -63,13 +63,13 @@ def simultaneous(events: pl.DataFrame) -> pl.DataFrame:
     return counts.with_columns(pl.col("same").sum().over("time").alias("all")).collect()
 
 
-def ties(together: pl.DataFrame) -> Ties:
+def ties(together: pl.DataFrame) -> SharedTimes:
     """Ties among all events, whatever their types; takes what `simultaneous` returns."""
     same = pl.col("same")
     timed, tied = together.select(
         same.sum().alias("timed"), same.filter(pl.col("all") > 1).sum().alias("tied")
     ).row(0)
-    return Ties(timed, tied)
+    return SharedTimes(timed, tied)
 
 
 def type_facts(events: pl.DataFrame, together: pl.DataFrame) -> Findings[TypeFacts]:

@@ -34,7 +34,7 @@ _OF_STAMPS = "zone_seconds"
 
 
 @dataclass(frozen=True)
-class JoinKey:
+class SharedKey:
     """One attribute whose values several types share, or another one of other types that has the same.
 
     `types` are those that share `shared` distinct values, by their names; `other` is the attribute that the
@@ -52,7 +52,7 @@ class JoinKey:
         return f"a.{attribute_text(self.name)} = b.{attribute_text(self.other or self.name)}"
 
 
-def join_keys(compared: Mapping[str, ComparedValues]) -> tuple[JoinKey, ...]:
+def join_keys(compared: Mapping[str, ComparedValues]) -> tuple[SharedKey, ...]:
     """Those of the attributes that join types: the case first, if most have it, then by their values."""
     usable = {name: each for name, each in compared.items() if _can_be_key(name, each)}
     same = [key for name, each in usable.items() if (key := _of_one(name, each.values)) is not None]
@@ -64,7 +64,7 @@ def join_keys(compared: Mapping[str, ComparedValues]) -> tuple[JoinKey, ...]:
     return tuple(sorted([*same, *other], key=partial(_rank, types=types)))
 
 
-def _rank(key: JoinKey, types: int) -> tuple[int, int, bool, str]:
+def _rank(key: SharedKey, types: int) -> tuple[int, int, bool, str]:
     """Smaller for what is proposed first, of events of so many types."""
     of_most = key.other is None and 2 * len(key.types) >= types
     case = _CASES.index(key.name.lower()) if of_most and key.name.lower() in _CASES else len(_CASES)
@@ -77,7 +77,7 @@ def _can_be_key(name: str, values: ComparedValues) -> bool:
     return bool(pa.types.is_string(values.kind) or pa.types.is_integer(values.kind))
 
 
-def _of_one(name: str, values: pl.DataFrame) -> JoinKey | None:
+def _of_one(name: str, values: pl.DataFrame) -> SharedKey | None:
     """The types most of whose values another type has too."""
     of_types = values.with_columns(pl.len().over("value").alias("types"))
     shares = of_types.group_by("event_type").agg((pl.col("types") > 1).mean().alias("share"))
@@ -85,10 +85,10 @@ def _of_one(name: str, values: pl.DataFrame) -> JoinKey | None:
     if len(joined) < 2:
         return None
     among = of_types.filter(pl.col("event_type").is_in(joined.implode()) & (pl.col("types") > 1))
-    return JoinKey(name, None, tuple(joined.sort()), among.get_column("value").n_unique())
+    return SharedKey(name, None, tuple(joined.sort()), among.get_column("value").n_unique())
 
 
-def _of_two(one: str, two: str, known: Mapping[str, ComparedValues]) -> JoinKey | None:
+def _of_two(one: str, two: str, known: Mapping[str, ComparedValues]) -> SharedKey | None:
     """Two attributes of different types that have the same values."""
     first, second = known[one], known[two]
     if first.kind != second.kind or min(first.distinct, second.distinct) < _fewest(first.kind):
@@ -100,7 +100,7 @@ def _of_two(one: str, two: str, known: Mapping[str, ComparedValues]) -> JoinKey 
     shared = int(values.is_in(others.implode()).sum())
     if shared < _ALIKE * min(len(values), len(others)):
         return None
-    return JoinKey(one, two, tuple(sorted(types.to_list())), shared)
+    return SharedKey(one, two, tuple(sorted(types.to_list())), shared)
 
 
 def _fewest(kind: pa.DataType) -> int:
@@ -112,7 +112,7 @@ def _types(values: pl.DataFrame) -> pl.Series:
     return values.get_column("event_type").unique()
 
 
-def best_key(keys: Sequence[JoinKey]) -> JoinKey | None:
+def best_key(keys: Sequence[SharedKey]) -> SharedKey | None:
     """The key that tells most: of those that all types call the same, the one with most values."""
     return next((key for key in keys if key.other is None), None)
 
@@ -149,7 +149,7 @@ class _Pair:
 
 
 def example_queries(
-    inputs: EventInputs, types: Sequence[str], key: JoinKey | None
+    inputs: EventInputs, types: Sequence[str], key: SharedKey | None
 ) -> tuple[ExampleQuery, ...]:
     """Queries over the commonest types; `types` are all of them, the commonest first."""
     if not types:
@@ -172,7 +172,7 @@ def example_queries(
 
 
 def law_to_learn(
-    keys: Sequence[JoinKey], examples: Sequence[ExampleQuery], events: int, uncertain: int
+    keys: Sequence[SharedKey], examples: Sequence[ExampleQuery], events: int, uncertain: int
 ) -> tuple[str, str] | None:
     """The attribute by whose values a law of order can be learned, and a jitter that hides usual orders.
 
@@ -191,7 +191,7 @@ def _is_among(name: str, ordered: Sequence[str]) -> bool:
     return place < len(ordered) and ordered[place] == name
 
 
-def _joined_pair(inputs: EventInputs, types: Sequence[str], key: JoinKey) -> _Pair | None:
+def _joined_pair(inputs: EventInputs, types: Sequence[str], key: SharedKey) -> _Pair | None:
     """The two types that have most values of the key in common, mostly in one order."""
     tried = list(islice((name for name in types if _is_among(name, key.types)), _TYPES_TRIED))
     table = inputs.read([key.name], tried)

@@ -32,7 +32,15 @@ from cepctl.clocks.shared import Offset
 from cepctl.event_table import FIXED_COLUMNS
 from cepctl.inspection.clock_graph import ClockGraph, clock_graph
 from cepctl.inspection.clocks import ClockBound, clock_bounds, ordered_pairs
-from cepctl.inspection.disorder import FileOrder, Ties, TypeFacts, file_orders, simultaneous, ties, type_facts
+from cepctl.inspection.disorder import (
+    FileOrder,
+    SharedTimes,
+    TypeFacts,
+    file_orders,
+    simultaneous,
+    ties,
+    type_facts,
+)
 from cepctl.inspection.drifting_clocks import (
     DriftingClocks,
     HullQuestion,
@@ -40,7 +48,7 @@ from cepctl.inspection.drifting_clocks import (
     question_of_attempts,
 )
 from cepctl.inspection.granularity import Grain, granularities
-from cepctl.inspection.keys import ExampleQuery, JoinKey, best_key, example_queries, join_keys
+from cepctl.inspection.keys import ExampleQuery, SharedKey, best_key, example_queries, join_keys
 from cepctl.inspection.known_orders import KnownOrder, known_orders
 from cepctl.inspection.recorded_clocks import recorded_clocks
 from cepctl.inspection.sampling import SampledSeries, sampled_series
@@ -149,7 +157,7 @@ class Inspection:
     first: int | None
     last: int | None
     uncertain: int
-    ties: Ties
+    ties: SharedTimes
     types: Sequence[TypeFacts]
     attributes: tuple[AttributeColumn, ...]
     orders: tuple[FileOrder, ...]
@@ -159,7 +167,7 @@ class Inspection:
     clock_graph: ClockGraph = field(default_factory=ClockGraph)
     shared_clocks: Mapping[str, Offset] = field(default_factory=dict)
     values: tuple[AttributeValues, ...] = ()
-    keys: tuple[JoinKey, ...] = ()
+    keys: tuple[SharedKey, ...] = ()
     examples: tuple[ExampleQuery, ...] = ()
     sketches: tuple[SketchFacts, ...] = ()
     orders_known: tuple[KnownOrder, ...] = ()
@@ -198,7 +206,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
     looked_at = names[:MOST_ATTRIBUTES]
     room = sorted(looked_at[:AT_ONCE])
     inputs.require_room(room, _COPIES, memory or reading_budget(), "inspect")
-    keys: tuple[JoinKey, ...] = ()
+    keys: tuple[SharedKey, ...] = ()
     found = shown(SideFigure.VALUES, lambda: attribute_values(inputs, looked_at), None)
     values, compared = ((), None) if found is None else found
     if compared is not None:

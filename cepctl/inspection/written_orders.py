@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.ingestion.writers import MOST_STEPS_BACK
-from cepctl.ingestion.written_records import Block, Eras
+from cepctl.ingestion.written_records import Eras, RecordBlock
 
 Verdict = Literal["known", "suggested", "steps back", "decides nothing"]
 
@@ -42,7 +42,7 @@ def written_orders(events: pl.DataFrame) -> tuple[WrittenOrder, ...]:
     )
     eras = Eras()
     eras.add(
-        Block(
+        RecordBlock(
             *(
                 told.get_column(name).to_numpy().astype(np.int64)
                 for name in ("code", "record", "lower", "upper")

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     OverColumn: TypeAlias = Callable[[pl.Expr], pl.Expr]
 
 
-class Growth(Enum):
+class GrowthBound(Enum):
     """How an aggregate moves while a group gains members: a bound for every larger group."""
 
     RISES = "rises"
@@ -41,7 +41,7 @@ class AggregateFunction:
     gives: Literal["integer", "number"] | None = None
     of_numbers: bool = False
     counts: bool = False
-    growth: Growth = Growth.UNKNOWN
+    growth: GrowthBound = GrowthBound.UNKNOWN
 
 
 def _anew_for_each(whole: OverColumn) -> OverColumn:
@@ -70,19 +70,19 @@ AGGREGATES: dict[str, AggregateFunction] = {
             lambda values: values.sum(),
             lambda values: values.fill_null(0).cum_sum(),
             of_numbers=True,
-            growth=Growth.RISES_UNLESS_NEGATIVE,
+            growth=GrowthBound.RISES_UNLESS_NEGATIVE,
         ),
         AggregateFunction(
             "min",
             lambda values: values.min(),
             lambda values: values.cum_min().forward_fill(),
-            growth=Growth.FALLS,
+            growth=GrowthBound.FALLS,
         ),
         AggregateFunction(
             "max",
             lambda values: values.max(),
             lambda values: values.cum_max().forward_fill(),
-            growth=Growth.RISES,
+            growth=GrowthBound.RISES,
         ),
         AggregateFunction(
             "median",
@@ -104,7 +104,7 @@ AGGREGATES: dict[str, AggregateFunction] = {
             lambda values: values.cum_count(),
             gives="integer",
             counts=True,
-            growth=Growth.RISES,
+            growth=GrowthBound.RISES,
         ),
         AggregateFunction(
             "count distinct",
@@ -112,7 +112,7 @@ AGGREGATES: dict[str, AggregateFunction] = {
             lambda values: (values.is_first_distinct() & values.is_not_null()).cum_sum(),
             gives="integer",
             counts=True,
-            growth=Growth.RISES,
+            growth=GrowthBound.RISES,
         ),
     )
 }

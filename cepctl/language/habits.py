@@ -88,14 +88,14 @@ _BEHIND_PATTERN = {
 
 
 @dataclass(frozen=True)
-class Place:
+class ParserPlace:
     """Where the parser stands: in which clause, and whether inside the brackets of a pattern."""
 
     clause: str | None = None
     in_pattern: bool = False
 
 
-def habit(token: Token, place: Place) -> str | None:
+def habit(token: Token, place: ParserPlace) -> str | None:
     """How what is meant by a token is written here; None where that is not known."""
     name = token.value.upper() if token.kind is TokenKind.WORD else token.value
     if place.clause == "WITHIN" and token.kind is TokenKind.STRING:

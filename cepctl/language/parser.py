@@ -24,7 +24,7 @@ from cepctl.language.ast import (
     Variable,
 )
 from cepctl.language.expressions import ExpressionParser
-from cepctl.language.habits import Place
+from cepctl.language.habits import ParserPlace
 from cepctl.language.keywords import CLAUSES, OTHER_LANGUAGES
 from cepctl.language.literals import window
 from cepctl.language.messages import Problem, QueryProblem, render
@@ -174,7 +174,7 @@ class _QueryParser:
         except QueryProblem as problem:
             self.problems.append(problem.problem)
             self.stream.depth = 0
-            self.stream.place = Place()
+            self.stream.place = ParserPlace()
             self.stream.skip_to_clause()
 
     # --- clauses ------------------------------------------------------------------------
@@ -183,7 +183,7 @@ class _QueryParser:
         """Li10 writes a pattern without PATTERN before it."""
         if PatternParser(self.stream).at_composite():
             self.seen.add("PATTERN")
-            self.stream.place = Place("PATTERN")
+            self.stream.place = ParserPlace("PATTERN")
             self._pattern()
             self._expect_clause_end()
         elif not self.stream.at_clause():
@@ -195,7 +195,7 @@ class _QueryParser:
         if name in self.seen and name != "GIVEN":
             raise QueryProblem(word.span, f"a second {name} clause; a query has one")
         self.seen.add(name)
-        self.stream.place = Place(name)
+        self.stream.place = ParserPlace(name)
         clauses: dict[str, Callable[[], None]] = {
             "PATTERN": self._pattern,
             "WHERE": self._where,

@@ -7,7 +7,7 @@ from typing import Literal, cast
 
 from cepctl.language.ast import Allen, ComponentPattern, Composite, Duration, Expression, Pattern, Span
 from cepctl.language.expressions import ExpressionParser
-from cepctl.language.habits import Place, habit
+from cepctl.language.habits import ParserPlace, habit
 from cepctl.language.keywords import MATCH_FIELDS, PATTERN_OPERATORS, RESERVED
 from cepctl.language.literals import iseq_window
 from cepctl.language.messages import QueryProblem
@@ -128,7 +128,7 @@ class PatternParser:
             self.conditions.append(bracket.expression())
             stream.expect_symbol("]", "']' after the condition of ISEQ")
         stream.expect_symbol("(")
-        outside, stream.place = stream.place, Place(stream.place.clause, in_pattern=True)
+        outside, stream.place = stream.place, ParserPlace(stream.place.clause, in_pattern=True)
         before, self.members = self.members, []
         parts = self.patterns()
         while stream.accept_symbol(","):

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from itertools import takewhile
 
 from cepctl.language.ast import Span
-from cepctl.language.habits import Place, habit
+from cepctl.language.habits import ParserPlace, habit
 from cepctl.language.keywords import CLAUSES, PATTERN_OPERATORS
 from cepctl.language.messages import QueryProblem, did_you_mean
 from cepctl.language.tokens import Token, TokenKind
@@ -22,7 +22,7 @@ class TokenStream:
         self._tokens = tokens
         self.position = 0
         self.depth = 0
-        self.place = Place()
+        self.place = ParserPlace()
 
     @property
     def current(self) -> Token:

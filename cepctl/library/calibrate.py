@@ -17,7 +17,7 @@ from cepctl.library.notices import tell_plan
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, Asked, truth_of
+from cepctl.library.true_events import TYPE, TruthAsked, truth_of
 from cepctl.notices import READING, tell
 from cepctl.process.memory import MemoryBudget, budget_of, default_budget
 from cepctl.render.counting import counted
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cepctl.calibration.blurring import BlurredEvents
     from cepctl.calibration.blurs import Blur
     from cepctl.calibration.result import Calibration
-    from cepctl.calibration.rows import Rows
+    from cepctl.calibration.rows import RowsOfSeed
     from cepctl.calibration.truth import TrueEvents
     from cepctl.clocks.shared import Clocks
     from cepctl.language.ast import Query
@@ -115,7 +115,7 @@ def calibrate(
     (2, 1, 0.36)
     """
     blur = (coarsen, jitter, clock, None if model is None else str(model))
-    asked = Asked(
+    asked = TruthAsked(
         text=None if query is None else query_text(query),
         blur=blur,
         by=by,
@@ -135,7 +135,9 @@ def calibrate(
         return calibrated(paths, asked, choices, memory)
 
 
-def calibrated(paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget) -> Calibration:
+def calibrated(
+    paths: Sequence[str], asked: TruthAsked, choices: RawInput, memory: MemoryBudget
+) -> Calibration:
     """The calibration of events at some paths; logs the notes on reading them."""
     from cepctl.calibration.result import calibration
     from cepctl.language.parser import parse
@@ -155,7 +157,7 @@ def _without_threshold(query: Query) -> Query:
     return replace(query, confidence=None)
 
 
-def _law_of_pairs(asked: Asked) -> OrderLaw | None:
+def _law_of_pairs(asked: TruthAsked) -> OrderLaw | None:
     """The law under which pairs are asked about; raises UsageError where it is about other keys or steps."""
     if asked.laws is None:
         return None
@@ -184,7 +186,7 @@ def _refuse_clocks_under(law: OrderLaw | None, blurred: BlurredEvents) -> None:
 class _Run:
     """Everything that the seeds have in common."""
 
-    asked: Asked
+    asked: TruthAsked
     query: Query | None
     blur: Blur
     truth: TrueEvents
@@ -192,7 +194,7 @@ class _Run:
     memory: MemoryBudget
     law: OrderLaw | None
 
-    def parts(self) -> list[Rows]:
+    def parts(self) -> list[RowsOfSeed]:
         """The rows of every seed."""
         true = None if self.query is None else self._true_answers(self.truth, telling=True)
         seeds = range(self.asked.seed, self.asked.seed + self.asked.repeat)
@@ -204,7 +206,7 @@ class _Run:
             tell(READING, "note", f"left out {events} that no reading of a recorded clock stands for{each}")
         return [rows for rows, _ in found]
 
-    def _rows(self, seed: int, true: Answers | None) -> tuple[Rows, int]:
+    def _rows(self, seed: int, true: Answers | None) -> tuple[RowsOfSeed, int]:
         """The rows of a seed, and how many events it leaves out, which then did not happen either."""
         from cepctl.calibration.blurring import blurred_events
         from cepctl.calibration.pairs import pair_rows
@@ -223,7 +225,7 @@ class _Run:
             true = self._true_answers(blurred.truth, telling=False)
         return self._answer_rows(blurred, steps, true), left_out
 
-    def _answer_rows(self, blurred: BlurredEvents, steps: pa.ChunkedArray, true: Answers) -> Rows:
+    def _answer_rows(self, blurred: BlurredEvents, steps: pa.ChunkedArray, true: Answers) -> RowsOfSeed:
         from cepctl.calibration.answers import answer_rows
 
         laws = () if self.asked.laws is None else self.asked.laws.laws

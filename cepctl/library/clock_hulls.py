@@ -85,7 +85,7 @@ def clock_hulls(paths: Sequence[str], options: HullOptions) -> FoundHulls:
         What the user can mend.
     """
     from cepctl.clocks.hulls.pairs import NAMELESS, host_events
-    from cepctl.clocks.hulls.table import Choices, hulls
+    from cepctl.clocks.hulls.table import HullChoices, hulls
     from cepctl.matching.inputs import open_events
     from cepctl.plan.given import attribute_names
     from cepctl.render.clock_hulls import contradiction_lines
@@ -106,7 +106,7 @@ def clock_hulls(paths: Sequence[str], options: HullOptions) -> FoundHulls:
     bare = options.reference == NAMELESS
     own = host_events(table, options.by, schema.time_unit, schema.clocks, granularity, bare=bare)
     _require_host(options, own.hosts)
-    found = hulls(own, given, own.hosts.index(options.reference), Choices(window, drift))
+    found = hulls(own, given, own.hosts.index(options.reference), HullChoices(window, drift))
     if found.contradictions.height:
         raise ContradictionError("\n".join(contradiction_lines(found, options.drift)))
     _require_pairs(found, given, options)

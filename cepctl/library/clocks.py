@@ -17,9 +17,9 @@ from cepctl.schema import NANOSECOND, parse_duration
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.clocks.logs.gathering import Gathered
+    from cepctl.clocks.logs.gathering import GatheredRows
     from cepctl.clocks.logs.summary import HostSummary
-    from cepctl.clocks.logs.values import Choices
+    from cepctl.clocks.logs.values import PieceChoices
 
 _NANOSECONDS = 1_000
 _PARTS_PER_MILLION = 1_000
@@ -60,9 +60,9 @@ class ClockOptions:
 class OpenClocks:
     """Logs of clocks that were read; `summaries` has the figures of the hosts whose tables were taken."""
 
-    found: Gathered
+    found: GatheredRows
     bound: int | None
-    choices: Choices
+    choices: PieceChoices
     summaries: list[HostSummary] = field(default_factory=list)
 
     def tables(self) -> Iterator[pa.Table]:
@@ -86,13 +86,15 @@ def opened_clocks(paths: Sequence[str], options: ClockOptions) -> Iterator[OpenC
     from cepctl.atomic.folders import temporary_folder
     from cepctl.clocks.logs.gathering import gathered
     from cepctl.clocks.logs.hosts import HostNames, mapped_files
-    from cepctl.clocks.logs.values import Choices
+    from cepctl.clocks.logs.values import PieceChoices
     from cepctl.io.contract.reader import ReadOptions
     from cepctl.io.contract.times import named_zone
 
     named_zone(options.time_zone)
     bound = None if options.bound is None else duration("--bound", options.bound, least=1)
-    choices = Choices(parts_per_million(options.drift, least=0), duration("--hold", options.hold, least=0))
+    choices = PieceChoices(
+        parts_per_million(options.drift, least=0), duration("--hold", options.hold, least=0)
+    )
     names = HostNames(options.hosts, mapped_files(options.mapped))
     with temporary_folder() as folder:
         found = gathered(paths, names, ReadOptions(time_zone=options.time_zone), folder)

@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.runners.progress import RunProgress
     from cepctl.language.ast import Query
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 def find_matches(
     question: Question,
     paths: Sequence[str],
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
     *,
     times: Times = "iso",
     opened: ExitStack | None = None,
@@ -78,10 +78,10 @@ def find_matches(
         As `cepctl.matching.inputs.open_events` and `cepctl.matching.run.find_rows` do.
     """
     from cepctl.atomic.folders import temporary_folder
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.runners.progress import RunProgress
 
     began = time.monotonic()
-    progress = progress or Progress()
+    progress = progress or RunProgress()
     with opened or ExitStack() as stack:
         folder = scratch or stack.enter_context(temporary_folder())
         plan, inputs, options = opened_search(question, paths, stack)
@@ -168,7 +168,7 @@ def _rows_behind(
 class Ran:
     """What a run was: what it told of its progress, when it began, whether it was for the best rows alone."""
 
-    progress: Progress
+    progress: RunProgress
     began: float
     best: bool
 

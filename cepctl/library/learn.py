@@ -12,7 +12,7 @@ from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.options import EventOptions, PathText, raw_input
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, Asked, truth_of
+from cepctl.library.true_events import TYPE, TruthAsked, truth_of
 from cepctl.process.memory import MemoryBudget, budget_of, default_budget
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ def learn(
     >>> found.law.before["Open", "Shut"] > 1, found.keys
     (True, 40)
     """
-    asked = Asked(
+    asked = TruthAsked(
         text=None,
         blur=(coarsen, jitter, None, None if model is None else str(model)),
         by=by,
@@ -109,7 +109,7 @@ def learn(
 
 
 def learned_from(
-    paths: Sequence[str], asked: Asked, most_keys: int, choices: RawInput, memory: MemoryBudget
+    paths: Sequence[str], asked: TruthAsked, most_keys: int, choices: RawInput, memory: MemoryBudget
 ) -> Learned:
     """The law of events at some paths; logs the notes on reading them."""
     from cepctl.laws.learning.likelihood import require_scipy

@@ -87,10 +87,10 @@ def probed(query: Query, paths: Sequence[str]) -> Probe:
 
 def _probed(query: Query, sketches: Sequence[Sketch]) -> Probe:
     from cepctl.plan.analyze import analyze
-    from cepctl.sketches.archive import Archive
+    from cepctl.sketches.archive import SketchArchive
     from cepctl.sketches.probing import probe_rows
 
-    archive = Archive(tuple(sketches), _schema(sketches))
+    archive = SketchArchive(tuple(sketches), _schema(sketches))
     plan = analyze(query, archive.schema)
     rows = probe_rows(plan, archive)
     tell_plan(plan)

@@ -19,10 +19,10 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.engines.rows.number_order import Piece
-    from cepctl.engines.rows.runs import Part
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.rows.runs import MergedPart
+    from cepctl.engines.runners.progress import RunProgress
     from cepctl.io.rows.folder import RowFolder
-    from cepctl.io.rows.shown import Shown
+    from cepctl.io.rows.shown import PresentedRows
     from cepctl.library.matches import Matches
     from cepctl.matching.execution import Execution
 
@@ -31,22 +31,22 @@ _OPEN_FILES = 512
 
 
 @dataclass(frozen=True)
-class PartTask:
+class RowPartTask:
     """One part: where its rows come from and where they go; picklable."""
 
-    part: Part
+    part: MergedPart
     path: Path
-    shown: Shown
+    shown: PresentedRows
     held_bytes: int
 
 
 def write_parts(
     matches: Matches,
     folder: RowFolder,
-    shown: Shown,
+    shown: PresentedRows,
     execution: Execution,
     limit: int | None,
-    progress: Progress,
+    progress: RunProgress,
 ) -> int:
     """Write rows, at most `limit` of them, as the parts of a folder; returns how many.
 
@@ -64,7 +64,9 @@ def write_parts(
         return write_in_turn(matches.pieces(limit), folder, shown, progress)
     in_slices = matches.summary.slices is not None
     threads = 1 if in_slices else _threads(parts, rows.merging_bytes, rows.size // parts[-1].last)
-    tasks = [PartTask(part, folder.part(part.number), shown, rows.merging_bytes // threads) for part in parts]
+    tasks = [
+        RowPartTask(part, folder.part(part.number), shown, rows.merging_bytes // threads) for part in parts
+    ]
     if in_slices:
         with execution.runner.opened(verbose=execution.verbose) as runner:
             for _ in runner.stream(_written, tasks, progress.of_writers()):
@@ -74,12 +76,14 @@ def write_parts(
     return parts[-1].last
 
 
-def write_part(task: PartTask) -> None:
+def write_part(task: RowPartTask) -> None:
     """Write one part; raises JobError where it cannot be written."""
     _write(task.path, task.part.blocks(task.held_bytes), task.shown)
 
 
-def write_in_turn(pieces: Iterable[Piece], folder: RowFolder, shown: Shown, progress: Progress) -> int:
+def write_in_turn(
+    pieces: Iterable[Piece], folder: RowFolder, shown: PresentedRows, progress: RunProgress
+) -> int:
     """Write pieces of rows as the parts of a folder, one after the other; returns how many rows.
 
     Raises
@@ -119,7 +123,7 @@ def _of_parts(blocks: Iterator[pa.Table]) -> Iterator[Iterable[pa.Table]]:
         yield of_part()
 
 
-def _write(path: Path, blocks: Iterable[pa.Table], shown: Shown) -> int:
+def _write(path: Path, blocks: Iterable[pa.Table], shown: PresentedRows) -> int:
     from cepctl.io.rows.encoding import encoded_rows
     from cepctl.library.found import told
 
@@ -139,7 +143,7 @@ def _write(path: Path, blocks: Iterable[pa.Table], shown: Shown) -> int:
     return rows
 
 
-def _threads(parts: Sequence[Part], held_bytes: int, row_bytes: int) -> int:
+def _threads(parts: Sequence[MergedPart], held_bytes: int, row_bytes: int) -> int:
     """As many as there are cores; fewer where they would open too many runs, or hold too many rows."""
     from cepctl.engines.concurrency import usable_cores
 
@@ -147,7 +151,7 @@ def _threads(parts: Sequence[Part], held_bytes: int, row_bytes: int) -> int:
     return max(1, min(usable_cores(), by_memory, _OPEN_FILES // len(parts[0].openings)))
 
 
-def _write_here(tasks: Sequence[PartTask], threads: int, progress: Progress) -> None:
+def _write_here(tasks: Sequence[RowPartTask], threads: int, progress: RunProgress) -> None:
     from cepctl.engines.concurrency import concurrently, telling
 
     steps: list[Callable[[], Iterator[None]]] = [partial(_written, task) for task in tasks]
@@ -155,6 +159,6 @@ def _write_here(tasks: Sequence[PartTask], threads: int, progress: Progress) -> 
         pass
 
 
-def _written(task: PartTask) -> Iterator[None]:
+def _written(task: RowPartTask) -> Iterator[None]:
     write_part(task)
     yield None

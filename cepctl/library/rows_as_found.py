@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.number_order import Piece
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.runners.progress import RunProgress
     from cepctl.library.summary import MatchSummary
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
@@ -84,7 +84,7 @@ class RowsAsFound:
 
 
 @contextmanager
-def searched(question: Question, paths: Sequence[str], progress: Progress) -> Iterator[RowsAsFound]:
+def searched(question: Question, paths: Sequence[str], progress: RunProgress) -> Iterator[RowsAsFound]:
     """Begin a search whose rows are wanted as they are found.
 
     Parameters

@@ -28,7 +28,7 @@ _COPIES = 6
 
 
 @dataclass(frozen=True)
-class Asked:
+class TruthAsked:
     """What is asked: a query, or pairs where its `text` is None; of which events, and how often.
 
     `blur` are the four ways to hide times, of which one is not None: coarsen, jitter, clock, model.
@@ -49,7 +49,7 @@ class Asked:
 
 
 def truth_of(
-    paths: Sequence[str], asked: Asked, choices: RawInput, memory: MemoryBudget
+    paths: Sequence[str], asked: TruthAsked, choices: RawInput, memory: MemoryBudget
 ) -> tuple[TrueEvents, Blur, TimeUnit]:
     """The events that are asked about with their true times, and how these are hidden; tells of reading."""
     from cepctl.calibration.blurs import blur_of
@@ -69,22 +69,22 @@ def truth_of(
     return truth, blur, unit
 
 
-def _refuse_before_reading(asked: Asked) -> None:
+def _refuse_before_reading(asked: TruthAsked) -> None:
     from cepctl.calibration.blurs import require_one_blur
-    from cepctl.calibration.truth import Part
+    from cepctl.calibration.truth import PartOfKeys
 
     require_one_blur(*asked.blur)
     if asked.repeat < 1:
         raise UsageError(f"--repeat {asked.repeat} takes no seed; take 1 or more")
     if asked.part is not None:
-        Part.read(asked.part)
+        PartOfKeys.read(asked.part)
         if asked.by is None:
             raise UsageError("--part is a part of the keys; name their attribute with --by")
     if asked.blurred is not None and asked.repeat > 1:
         raise UsageError("--blurred writes the events of one seed; leave out --repeat")
 
 
-def _refuse(inputs: EventInputs, asked: Asked, blur: Blur) -> None:
+def _refuse(inputs: EventInputs, asked: TruthAsked, blur: Blur) -> None:
     schema = inputs.schema
     if asked.by is not None:
         _require_attribute("--by", asked.by, inputs)
@@ -115,7 +115,7 @@ def _require_attribute(where: str, name: str, inputs: EventInputs) -> None:
         raise EventSchemaError(f"{where}: no event has the attribute '{name}' ({hint})")
 
 
-def _attributes_read(inputs: EventInputs, asked: Asked, blur: Blur) -> list[str]:
+def _attributes_read(inputs: EventInputs, asked: TruthAsked, blur: Blur) -> list[str]:
     """The attributes that are needed: a query may ask for any, and all of them are kept."""
     known = inputs.schema.attributes
     if asked.text is not None or asked.blurred is not None:
@@ -126,9 +126,9 @@ def _attributes_read(inputs: EventInputs, asked: Asked, blur: Blur) -> list[str]
     return [name for name in known if name in needed]
 
 
-def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> TrueEvents:
+def _truth(inputs: EventInputs, attributes: Sequence[str], asked: TruthAsked) -> TrueEvents:
     """The events that are asked about, with their true times."""
-    from cepctl.calibration.truth import Part, true_events
+    from cepctl.calibration.truth import PartOfKeys, true_events
 
     truth = true_events(inputs.read(attributes), asked.by, inputs.schema.time_unit)
     if asked.text is None or asked.part is not None:
@@ -136,7 +136,7 @@ def _truth(inputs: EventInputs, attributes: Sequence[str], asked: Asked) -> True
         if len(truth) < whole:
             tell(READING, "note", f"left out {counted(whole - len(truth), 'event')} without {asked.by}")
     if asked.part is not None:
-        truth = truth.part(Part.read(asked.part))
+        truth = truth.part(PartOfKeys.read(asked.part))
     if not len(truth):
         raise UsageError("no event is left; name another part of the keys (--part), or another --by")
     return truth

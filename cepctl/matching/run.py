@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
     from cepctl.engines.rows.numbers import FoundBatch
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.runners.progress import RunProgress
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
 
@@ -31,7 +31,7 @@ def find_rows(
     wanted: MatchOptions,
     execution: Execution,
     folder: Path,
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
     *,
     shared: bool = False,
 ) -> FoundRows:
@@ -79,7 +79,7 @@ def find_rows(
 
 
 def rows_as_found(
-    plan: Plan, inputs: EventInputs, wanted: MatchOptions, execution: Execution, progress: Progress
+    plan: Plan, inputs: EventInputs, wanted: MatchOptions, execution: Execution, progress: RunProgress
 ) -> Iterator[FoundBatch]:
     """The matches of a plan in no particular order, each as soon as it is found, by the local runner.
 
@@ -165,7 +165,7 @@ def _find_by_runner(
     wanted: MatchOptions,
     execution: Execution,
     rows: FoundRows,
-    progress: Progress | None,
+    progress: RunProgress | None,
 ) -> None:
     if execution.runner.on_spark:
         # Java takes seconds to start, and this process has nothing else to do meanwhile.

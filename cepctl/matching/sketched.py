@@ -14,7 +14,7 @@ from cepctl.matching.inputs import EventInputs
 from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.side_figures import SideFigure, beside
-from cepctl.sketches.archive import Archive
+from cepctl.sketches.archive import SketchArchive
 from cepctl.sketches.finding import sketch_of
 from cepctl.sketches.probing import probe_rows
 from cepctl.sketches.skipping import row_groups_to_read
@@ -53,7 +53,7 @@ def narrowed_by_sketches(plan: Plan, inputs: EventInputs) -> Narrowed | None:
             return None
         for dataset, sketch in zip(inputs.datasets, known, strict=True):
             check_count(dataset.location, sketch.events, dataset.events)
-        archive = Archive(known, inputs.schema)
+        archive = SketchArchive(known, inputs.schema)
         choose = partial(row_groups_to_read, plan, archive, PLACES_PER_ROW_GROUP)
         chosen = beside(SideFigure.SKETCH, choose, None, passing=(CepctlError,))
     except SketchError as problem:
@@ -79,7 +79,7 @@ def possible_stretches(plan: Plan, inputs: EventInputs) -> Stretches | None:
         return None
     try:
         sketches = tuple(each for each in map(sketch_of, inputs.datasets) if each is not None)
-        archive = Archive(sketches, inputs.schema)
+        archive = SketchArchive(sketches, inputs.schema)
         rows = probe_rows(plan, archive)
     except SketchError:
         return None

@@ -33,11 +33,11 @@ from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
 from cepctl.plan.laws import laws_of
-from cepctl.plan.or_free_patterns import MAX_READINGS, Names, OrFreePattern, or_free_patterns
+from cepctl.plan.or_free_patterns import MAX_READINGS, OrFreePattern, VariableNames, or_free_patterns
 from cepctl.plan.plan import Alternative, Given, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, in_cases, ordered_variables, with_usable_keys
 from cepctl.plan.probabilities import with_probabilities
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 from cepctl.plan.relations import related
 from cepctl.plan.returned_items import written_out
 from cepctl.plan.returns import return_columns
@@ -69,13 +69,13 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     >>> plan.window, plan.attributes, len(plan.alternatives[0].components[0].filters)
     (2000, ('k', 'x'), 1)
     """
-    problems = Problems(query.text)
+    problems = QueryProblems(query.text)
     unit = schema.time_unit if schema else MILLISECOND
     written, query = query, with_probabilities(query, unit, problems)
     analysis = _Analysis(query, schema, unit, problems)
     strategy = query.strategy.strategy if query.strategy else SKIP_TILL_ANY_MATCH
     patterns = or_free_patterns(query.pattern, problems, passed_over=strategy.absent is Absent.NEARER)
-    names = Names(patterns, problems)
+    names = VariableNames(patterns, problems)
     where = tuple(analysis.conjuncts(names))
     analysis.check_clauses(names)
     window = analysis.window()
@@ -141,9 +141,9 @@ class _Analysis:
     query: Query
     schema: EventSchema | None
     unit: TimeUnit
-    problems: Problems
+    problems: QueryProblems
 
-    def conjuncts(self, names: Names) -> Iterator[Conjunct]:
+    def conjuncts(self, names: VariableNames) -> Iterator[Conjunct]:
         """The conjuncts of WHERE, checked; timing constraints with what they say in ticks."""
         checker = Checker(names, self.schema, self.problems, "WHERE")
         for expression in conjuncts(self.query.where):
@@ -173,7 +173,7 @@ class _Analysis:
             except QueryProblem as problem:
                 self.problems.error(problem.problem.span, problem.problem.message)
 
-    def check_clauses(self, names: Names) -> None:
+    def check_clauses(self, names: VariableNames) -> None:
         """[attr] against the schema, and the variables that a strategy lists."""
         checker = Checker(names, self.schema, self.problems, "WHERE")
         for name in self.query.partition_by:

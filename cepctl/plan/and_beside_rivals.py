@@ -7,12 +7,14 @@ from collections.abc import Iterator
 from cepctl.language.ast import Composite, Pattern
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH, Absent, Strategy
 from cepctl.plan.plan import Alternative, Component
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 
 _ANY = SKIP_TILL_ANY_MATCH.word
 
 
-def check_and(pattern: Pattern, alternative: Alternative, strategy: Strategy, problems: Problems) -> None:
+def check_and(
+    pattern: Pattern, alternative: Alternative, strategy: Strategy, problems: QueryProblems
+) -> None:
     """Refuse by name what no engine runs of AND and ISEQ under `strategy`."""
     for what in _refused(pattern, alternative, strategy):
         problems.refuse(pattern.span, what)

@@ -39,8 +39,8 @@ from cepctl.language.messages import did_you_mean, name_list
 from cepctl.language.printer import expression_to_text, members_read, variable_text
 from cepctl.language.text_patterns import like_to_regular_expression, portable_regular_expression
 from cepctl.plan.event_schema import EventSchema
-from cepctl.plan.or_free_patterns import Binding, Names
-from cepctl.plan.problems import Problems
+from cepctl.plan.or_free_patterns import VariableBinding, VariableNames
+from cepctl.plan.problems import QueryProblems
 from cepctl.plan.value_types import ValueType, common, comparable, from_arrow
 
 _GIVES = {"integer": ValueType.INTEGER, "number": ValueType.FLOAT}
@@ -58,9 +58,9 @@ _ARGUMENTS = {"abs": (1, 1), "lower": (1, 1), "upper": (1, 1), "length": (1, 1),
 class Checker:
     """Checks the expressions of one query against its variables and the events' attributes."""
 
-    names: Names
+    names: VariableNames
     schema: EventSchema | None
-    problems: Problems
+    problems: QueryProblems
     clause: Clause
 
     def condition(self, expression: Expression) -> None:
@@ -111,7 +111,7 @@ class Checker:
 
     # --- names ----------------------------------------------------------------------------
 
-    def _resolve(self, variable: str, span: Span) -> Binding | None:
+    def _resolve(self, variable: str, span: Span) -> VariableBinding | None:
         binding = self.names.resolve(variable, span, self.problems)
         if binding is not None and binding.negated and self.clause == "RETURN":
             self.problems.error(span, f"'{variable}' is negated: a match binds no event to it")

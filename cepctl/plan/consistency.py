@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from enum import Enum
 
-from cepctl.language.aggregates import AGGREGATES, Growth
+from cepctl.language.aggregates import AGGREGATES, GrowthBound
 from cepctl.language.ast import (
     COMPARISONS,
     Aggregate,
@@ -110,9 +110,9 @@ def _is_neighbour_comparison(left: Expression, right: Expression) -> bool:
 
 def _trend(expression: Expression) -> _Trend:
     match expression:
-        case Aggregate(function) if AGGREGATES[function].growth is Growth.RISES:
+        case Aggregate(function) if AGGREGATES[function].growth is GrowthBound.RISES:
             return _Trend.RISES
-        case Aggregate(function) if AGGREGATES[function].growth is Growth.FALLS:
+        case Aggregate(function) if AGGREGATES[function].growth is GrowthBound.FALLS:
             return _Trend.FALLS
         case Unary("-", operand):
             return _negated(_trend(operand))

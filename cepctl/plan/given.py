@@ -24,10 +24,10 @@ from cepctl.language.parser import parse_given
 from cepctl.language.traversal import conjuncts, walk
 from cepctl.plan.checking import Checker
 from cepctl.plan.event_schema import EventSchema
-from cepctl.plan.or_free_patterns import Names, or_free_patterns
+from cepctl.plan.or_free_patterns import VariableNames, or_free_patterns
 from cepctl.plan.plan import Given, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, with_usable_keys
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 from cepctl.plan.timings import in_ticks, is_timing, window_ticks
 from cepctl.schema import IN_WRITTEN_ORDER, TimeUnit
 
@@ -35,7 +35,7 @@ _FORM = "as in GIVEN SEQ(A a, B b) IF a.id = b.id"
 
 
 def given_of(
-    query: Query, schema: EventSchema | None, unit: TimeUnit, problems: Problems
+    query: Query, schema: EventSchema | None, unit: TimeUnit, problems: QueryProblems
 ) -> tuple[Given, ...]:
     """What query and dataset say; problems of the query are collected.
 
@@ -64,7 +64,7 @@ def stated(text: str, schema: EventSchema | None, unit: TimeUnit) -> Given:
     CepctlError
         If it cannot be parsed, or does not fit the events.
     """
-    problems = Problems(text)
+    problems = QueryProblems(text)
     found = _resolved(parse_given(text), schema, unit, problems)
     problems.raise_if_any()
     assert found is not None
@@ -106,13 +106,13 @@ def refuse_given(plan: Plan, what: str) -> None:
 
 
 def _resolved(
-    clause: GivenClause, schema: EventSchema | None, unit: TimeUnit, problems: Problems
+    clause: GivenClause, schema: EventSchema | None, unit: TimeUnit, problems: QueryProblems
 ) -> Given | None:
     """A clause resolved, None where its pattern cannot be given."""
     if not _has_form(clause, problems):
         return None
     (pattern,) = or_free_patterns(clause.pattern, problems)
-    checker = Checker(Names([pattern], problems), schema, problems, "WHERE")
+    checker = Checker(VariableNames([pattern], problems), schema, problems, "WHERE")
     conditions = []
     for each in conjuncts(clause.condition):
         if is_timing(each):
@@ -129,7 +129,7 @@ def _resolved(
     return Given(clause.text, alternative, _window(clause.within, unit, problems))
 
 
-def _has_form(clause: GivenClause, problems: Problems) -> bool:
+def _has_form(clause: GivenClause, problems: QueryProblems) -> bool:
     pattern, before = clause.pattern, len(problems.errors) + len(problems.refusals)
     if not isinstance(pattern, Composite) or pattern.operator not in ("SEQ", "AND"):
         problems.refuse(pattern.span, "GIVEN of anything but SEQ(...) or AND(...) of single events")
@@ -156,7 +156,7 @@ def _has_form(clause: GivenClause, problems: Problems) -> bool:
     return len(problems.errors) + len(problems.refusals) == before
 
 
-def _window(within: Duration | None, unit: TimeUnit, problems: Problems) -> int | None:
+def _window(within: Duration | None, unit: TimeUnit, problems: QueryProblems) -> int | None:
     if within is None:
         return None
     try:

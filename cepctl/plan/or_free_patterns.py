@@ -15,7 +15,7 @@ from cepctl.errors import QueryTooLargeError
 from cepctl.language.ast import ComponentPattern, Composite, Pattern, Span
 from cepctl.language.messages import did_you_mean, name_list
 from cepctl.language.printer import quantifier_text, type_text
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 
 MAX_READINGS = 64
 MAX_COMPONENTS = 64
@@ -69,7 +69,7 @@ def component_name(component: ComponentPattern) -> str:
 
 
 def or_free_patterns(
-    pattern: Pattern, problems: Problems, *, passed_over: bool = False
+    pattern: Pattern, problems: QueryProblems, *, passed_over: bool = False
 ) -> tuple[OrFreePattern, ...]:
     """All readings, in the order of the text; what is refused goes to `problems`.
 
@@ -96,7 +96,7 @@ _NOTHING_BUT_OPTIONAL = (
 )
 
 
-def _expand(pattern: Pattern, problems: Problems) -> list[OrFreePattern]:
+def _expand(pattern: Pattern, problems: QueryProblems) -> list[OrFreePattern]:
     if isinstance(pattern, ComponentPattern):
         return _expand_component(pattern, problems)
     if pattern.negated and pattern.operator in ("SEQ", "AND"):
@@ -119,7 +119,7 @@ def _expand(pattern: Pattern, problems: Problems) -> list[OrFreePattern]:
     return [_grouped(pattern, reading, problems) for reading in combined] if together else combined
 
 
-def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrFreePattern]:
+def _expand_component(pattern: ComponentPattern, problems: QueryProblems) -> list[OrFreePattern]:
     if pattern.negated and (pattern.kleene or pattern.quantifier):
         sign = quantifier_text(pattern)
         problems.error(pattern.span, f"'{sign}' has no meaning for absent events; write it without {sign}")
@@ -133,7 +133,7 @@ def _expand_component(pattern: ComponentPattern, problems: Problems) -> list[OrF
     return [reading, OrFreePattern((), (pattern,))] if pattern.optional else [reading]
 
 
-def _absent_together(pattern: Composite, problems: Problems) -> list[OrFreePattern]:
+def _absent_together(pattern: Composite, problems: QueryProblems) -> list[OrFreePattern]:
     """What must not happen as a whole: `!SEQ(X x, Y y)`, `!AND(X x, Y y)`."""
     members: list[ComponentPattern] = []
     for part in pattern.parts:
@@ -149,7 +149,7 @@ def _absent_together(pattern: Composite, problems: Problems) -> list[OrFreePatte
     return [OrFreePattern((block,), sequences=(block,) if in_order else ())]
 
 
-def _repetitions(pattern: Composite, problems: Problems) -> list[OrFreePattern]:
+def _repetitions(pattern: Composite, problems: QueryProblems) -> list[OrFreePattern]:
     """`SEQ(B b[], C c[])+`: single events one after the other, once or several times."""
     members: list[ComponentPattern] = []
     for part in pattern.parts:
@@ -161,7 +161,7 @@ def _repetitions(pattern: Composite, problems: Problems) -> list[OrFreePattern]:
     return [OrFreePattern(tuple((each,) for each in members), repeated=(tuple(members),))]
 
 
-def _branch(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
+def _branch(pattern: Composite, reading: OrFreePattern, problems: QueryProblems) -> OrFreePattern:
     """One part of AND: its blocks, if it has several, stay in order."""
     if pattern.operator == "ISEQ" or len(reading.parts) < 2:
         return reading
@@ -179,7 +179,7 @@ def _branch(pattern: Composite, reading: OrFreePattern, problems: Problems) -> O
     return replace(reading, orders=tuple(orders))
 
 
-def _grouped(pattern: Composite, reading: OrFreePattern, problems: Problems) -> OrFreePattern:
+def _grouped(pattern: Composite, reading: OrFreePattern, problems: QueryProblems) -> OrFreePattern:
     """The members of AND or ISEQ as one block; nothing where all of them are absent."""
     if not reading.parts:
         return reading
@@ -203,7 +203,7 @@ def _check_size(combined: Iterable[OrFreePattern]) -> None:
         raise QueryTooLargeError(f"the pattern has more than {MAX_COMPONENTS} components in one reading")
 
 
-def _refuse_composite(pattern: Composite, problems: Problems) -> None:
+def _refuse_composite(pattern: Composite, problems: QueryProblems) -> None:
     if pattern.negated:
         hint = "; write !A|B x for either type" if pattern.operator == "OR" else ""
         problems.refuse(pattern.span, f"a negated {pattern.operator}: !{pattern.operator}(...){hint}")
@@ -213,7 +213,7 @@ def _refuse_composite(pattern: Composite, problems: Problems) -> None:
 
 
 def _and_group(
-    pattern: Composite, blocks: Iterable[BlockPattern], between: Container[int], problems: Problems
+    pattern: Composite, blocks: Iterable[BlockPattern], between: Container[int], problems: QueryProblems
 ) -> BlockPattern:
     """`between`: which components of branches come after one and before another, by their `id`."""
     members = tuple(component for block in blocks for component in block)
@@ -251,7 +251,7 @@ def _negates(pattern: Pattern) -> bool:
     return any(map(_negates, pattern.parts))
 
 
-def _check_names(components: Iterable[ComponentPattern], problems: Problems) -> None:
+def _check_names(components: Iterable[ComponentPattern], problems: QueryProblems) -> None:
     seen: dict[str, ComponentPattern] = {}
     for component in components:
         name = component_name(component)
@@ -269,7 +269,7 @@ def _check_names(components: Iterable[ComponentPattern], problems: Problems) -> 
 
 
 @dataclass(frozen=True)
-class Binding:
+class VariableBinding:
     """What a query knows of a variable, whichever reading binds it."""
 
     name: str
@@ -277,28 +277,28 @@ class Binding:
     negated: bool
 
 
-class Names:
+class VariableNames:
     """The variables of all readings, found without regard to case."""
 
-    def __init__(self, patterns: Iterable[OrFreePattern], problems: Problems) -> None:
-        self.bindings: dict[str, Binding] = {}
+    def __init__(self, patterns: Iterable[OrFreePattern], problems: QueryProblems) -> None:
+        self.bindings: dict[str, VariableBinding] = {}
         for pattern in patterns:
             for component in pattern.components:
                 self._bind(component, problems)
 
-    def _bind(self, component: ComponentPattern, problems: Problems) -> None:
+    def _bind(self, component: ComponentPattern, problems: QueryProblems) -> None:
         name = component_name(component)
-        binding = Binding(name, component.kleene, component.negated)
+        binding = VariableBinding(name, component.kleene, component.negated)
         known = self.bindings.setdefault(name.lower(), binding)
         if (known.kleene, known.negated) != (binding.kleene, binding.negated):
             problems.error(
                 component.span, f"'{name}' is bound differently in another part of the OR: with + or ! there"
             )
 
-    def find(self, name: str) -> Binding | None:
+    def find(self, name: str) -> VariableBinding | None:
         return self.bindings.get(name.lower())
 
-    def resolve(self, name: str, span: Span, problems: Problems) -> Binding | None:
+    def resolve(self, name: str, span: Span, problems: QueryProblems) -> VariableBinding | None:
         """The binding of a variable; an unknown one goes to `problems`."""
         found = self.find(name)
         if found is None:

@@ -38,7 +38,7 @@ from cepctl.plan.plan import (
     Scope,
     Timing,
 )
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 from cepctl.plan.relations import Case
 from cepctl.plan.timings import Difference
 
@@ -74,7 +74,7 @@ def alternative_of(
     pattern: OrFreePattern,
     conjuncts: Sequence[Conjunct],
     ordered: frozenset[str],
-    problems: Problems,
+    problems: QueryProblems,
     *,
     lasting: bool = False,
     passed_over: bool = False,
@@ -132,7 +132,7 @@ def alternative_of(
 
 
 def in_cases(
-    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], problems: Problems
+    pattern: OrFreePattern, conjuncts: Sequence[Conjunct], problems: QueryProblems
 ) -> Iterator[tuple[Conjunct, ...]]:
     """The conjuncts of each reading that conditions on times joined by OR make of a pattern."""
     names = {component_name(component).lower(): component for component in pattern.components}
@@ -210,7 +210,11 @@ def resolved(expression: Expression, names: Mapping[str, str]) -> Expression:
 
 
 def _sort(
-    conjunct: Conjunct, pattern: OrFreePattern, index: Mapping[str, int], found: _Sorted, problems: Problems
+    conjunct: Conjunct,
+    pattern: OrFreePattern,
+    index: Mapping[str, int],
+    found: _Sorted,
+    problems: QueryProblems,
 ) -> None:
     if conjunct.differences is not None:
         _sort_differences(conjunct, pattern, index, found, problems)
@@ -232,7 +236,11 @@ def _sort(
 
 
 def _sort_differences(
-    conjunct: Conjunct, pattern: OrFreePattern, index: Mapping[str, int], found: _Sorted, problems: Problems
+    conjunct: Conjunct,
+    pattern: OrFreePattern,
+    index: Mapping[str, int],
+    found: _Sorted,
+    problems: QueryProblems,
 ) -> None:
     read = sorted({index[name.lower()] for name in variables_read(conjunct.expression)})
     negated = [i for i in read if pattern.components[i].negated]
@@ -305,7 +313,9 @@ def _taken_so_far(expression: Expression, decides: Container[str]) -> Expression
     return rewrite(expression, change)
 
 
-def _decides(read: Sequence[int], pattern: OrFreePattern, expression: Expression, problems: Problems) -> int:
+def _decides(
+    read: Sequence[int], pattern: OrFreePattern, expression: Expression, problems: QueryProblems
+) -> int:
     negated = [i for i in read if pattern.components[i].negated]
     if len(negated) > 1 and not any(set(negated) <= set(block) for block in pattern.blocks):
         problems.error(

@@ -23,7 +23,7 @@ from cepctl.language.ast import (
 from cepctl.language.messages import QueryProblem
 from cepctl.language.traversal import conjuncts, rewrite, variables_read, walk
 from cepctl.numeric.precision import CONFIDENCE_SLACK
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 from cepctl.plan.relations import related
 from cepctl.plan.timings import Difference, differences, is_timing
 from cepctl.schema import TimeUnit
@@ -31,7 +31,7 @@ from cepctl.schema import TimeUnit
 _MIRRORED = {"<": ">", "<=": ">=", ">": "<", ">=": "<="}
 
 
-def with_probabilities(query: Query, unit: TimeUnit, problems: Problems) -> Query:
+def with_probabilities(query: Query, unit: TimeUnit, problems: QueryProblems) -> Query:
     """The query with every call understood, and slack where `prob(...)` is compared with a number."""
 
     def change(each: Expression) -> Expression:
@@ -46,7 +46,7 @@ def with_probabilities(query: Query, unit: TimeUnit, problems: Problems) -> Quer
     return replace(query, where=where, returns=returns)
 
 
-def _probability(call: Call, unit: TimeUnit, problems: Problems) -> Expression:
+def _probability(call: Call, unit: TimeUnit, problems: QueryProblems) -> Expression:
     condition = call.arguments[0]
     if any(isinstance(each, Probability) for each in walk(condition)):
         problems.refuse(call.span, "prob(...) inside prob(...)")
@@ -63,7 +63,7 @@ def _probability(call: Call, unit: TimeUnit, problems: Problems) -> Expression:
     return Probability(condition, variables, cases, call.span)
 
 
-def _reached(call: Call, problems: Problems) -> Expression:
+def _reached(call: Call, problems: QueryProblems) -> Expression:
     share = call.arguments[0]
     value = share.value if isinstance(share, Constant) else None
     if isinstance(value, bool) or not isinstance(value, int | float) or not 0 < value <= 1:

@@ -7,7 +7,7 @@ from cepctl.language.ast import Span
 from cepctl.language.messages import Problem, render
 
 
-class Problems:
+class QueryProblems:
     """Errors of the query, and meaningful constructs that are refused by name."""
 
     def __init__(self, text: str) -> None:

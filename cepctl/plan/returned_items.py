@@ -30,7 +30,7 @@ from cepctl.language.ast import (
 )
 from cepctl.language.traversal import conjuncts
 from cepctl.plan.event_schema import EventSchema
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 from cepctl.schema import TimeUnit
 
 EVERYTHING = "*"
@@ -41,7 +41,7 @@ MOST_COLUMNS = 1_000
 
 
 def written_out(
-    query: Query, schema: EventSchema | None, unit: TimeUnit, window: int | None, problems: Problems
+    query: Query, schema: EventSchema | None, unit: TimeUnit, window: int | None, problems: QueryProblems
 ) -> Query:
     """The query whose RETURN names every column; without a `schema` nobody knows those of `*`."""
     items: list[ReturnItem] = []

@@ -5,11 +5,11 @@ from __future__ import annotations
 from cepctl.language.strategies import Absent, Strategy
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 
 
 def check_running(
-    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
+    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: QueryProblems
 ) -> None:
     """RUNNING stands before the last group, where a component takes the nearest event."""
     for i, (component, written) in enumerate(zip(alternative.components, pattern.components, strict=True)):
@@ -31,7 +31,7 @@ def check_running(
 
 
 def check_repetitions(
-    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
+    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: QueryProblems
 ) -> None:
     """SEQ(...)+ has no meaning yet where a component takes the nearest event."""
     if alternative.repeated and strategy.absent is Absent.NEARER:

@@ -20,7 +20,7 @@ from cepctl.plan.choices import ENGINES, Engine
 from cepctl.plan.laws import law_name
 from cepctl.plan.or_free_patterns import OrFreePattern
 from cepctl.plan.plan import Alternative, Component, Plan, Scope
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 from cepctl.plan.running import check_repetitions, check_running
 from cepctl.schema import CLOCK
 
@@ -241,7 +241,7 @@ def check_support(
     alternative: Alternative,
     strategy: Strategy,
     query: Query,
-    problems: Problems,
+    problems: QueryProblems,
 ) -> None:
     """Collect what no engine runs under this strategy, and what it needs but the query lacks."""
     name = strategy.word
@@ -257,7 +257,7 @@ def check_support(
         _check_edges(pattern, alternative, strategy, problems)
 
 
-def _check_times_of_parts(alternative: Alternative, query: Query, problems: Problems) -> None:
+def _check_times_of_parts(alternative: Alternative, query: Query, problems: QueryProblems) -> None:
     parts = {i for block in alternative.absent_together for i in block}
     cases = [case for cases in alternative.choices for case in cases]
     timings = [*alternative.timings, *alternative.member_timings]
@@ -271,7 +271,7 @@ def _check_times_of_parts(alternative: Alternative, query: Query, problems: Prob
 
 
 def _check_edges(
-    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: Problems
+    pattern: OrFreePattern, alternative: Alternative, strategy: Strategy, problems: QueryProblems
 ) -> None:
     last = alternative.components[-1]
     anywhere = {alternative.components[i].variable for i in alternative.absent_anywhere}

@@ -32,7 +32,7 @@ from cepctl.language.ast import (
 from cepctl.language.messages import QueryProblem
 from cepctl.language.printer import duration_text
 from cepctl.language.traversal import rewrite, walk
-from cepctl.plan.problems import Problems
+from cepctl.plan.problems import QueryProblems
 from cepctl.schema import (
     EARLIEST_TICK,
     LATEST_TICK,
@@ -125,7 +125,7 @@ def _remedy(microseconds: Fraction) -> str:
     return ""
 
 
-def in_ticks(expression: Expression, unit: TimeUnit, problems: Problems) -> Expression:
+def in_ticks(expression: Expression, unit: TimeUnit, problems: QueryProblems) -> Expression:
     """The expression in which beside `a.lower` and `a.upper`, which are ticks, a duration is their number."""
     if not any(isinstance(each, EventTime) and each.which in ("lower", "upper") for each in walk(expression)):
         return expression

@@ -12,7 +12,7 @@ from cepctl.render.clock_check import place_text, reading_text
 from cepctl.render.pages import page_width, print_page
 
 if TYPE_CHECKING:
-    from cepctl.clocks.checks.evidence import Evidence, Recorded
+    from cepctl.clocks.checks.evidence import Evidence, RecordedError
 
 _WIDTH = 120
 _MILLISECOND = 1_000_000
@@ -49,7 +49,7 @@ def _texts(found: Evidence) -> Iterator[tuple[str, str]]:
         yield each.event, f"{each.host} at {at.removesuffix('Z').removesuffix('.000')}: {_sentence(each)}"
 
 
-def _sentence(each: Recorded) -> str:
+def _sentence(each: RecordedError) -> str:
     """By how much the clock was ahead, in the largest unit that the bounds reach, to a tenth."""
     (ahead, least, most), unit = in_one_unit(each.ahead, each.least, each.most)
     place = place_text(each.source, each.line)

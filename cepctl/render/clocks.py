@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 
-from cepctl.clocks.logs.gathering import Gathered, ReadLog
+from cepctl.clocks.logs.gathering import GatheredRows, ReadLog
 from cepctl.clocks.logs.summary import HostSummary
 from cepctl.render.counting import counted, ticks_text
 from cepctl.schema import TimeUnit
@@ -75,7 +75,7 @@ def note_lines(log: ReadLog) -> Iterator[str]:
         yield f"{log.file}: {note.format(count).partition(_EPOCH)[0]}"
 
 
-def steps_without_rows(found: Gathered) -> Iterator[str]:
+def steps_without_rows(found: GatheredRows) -> Iterator[str]:
     """Hosts whose messages tell of steps, but which have no rows."""
     for host in sorted(found.parts.keys() - set(found.hosts)):
         yield f"{host}: messages tell of steps of its clock, but no log has rows of it"

@@ -14,7 +14,7 @@ from cepctl.inspection.clock_graph import Contradiction, MastersApart
 from cepctl.inspection.clocks import ClockBound
 from cepctl.inspection.disorder import FileOrder
 from cepctl.inspection.granularity import Grain
-from cepctl.inspection.keys import JoinKey
+from cepctl.inspection.keys import SharedKey
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import SampledSeries
 from cepctl.inspection.suggestion import length, length_range
@@ -135,7 +135,7 @@ def _values(found: AttributeValues) -> str:
     return ", ".join(shown if len(shown) == found.distinct else [*shown, "..."])
 
 
-def keys(found: Sequence[JoinKey], *, one_line: bool) -> Table:
+def keys(found: Sequence[SharedKey], *, one_line: bool) -> Table:
     """What types have in common."""
     title = "Keys: types that have the same values (inferred)"
     table = _table(title, "key", "values", "types", numbers=("values",))

@@ -17,7 +17,7 @@ from rich.text import Text
 from cepctl.render.match_times import MatchTimes
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.shown import EventShown, Member, OneMatch
+    from cepctl.engines.diagnosis.shown import BoundMember, EventShown, OneMatch
 
 _HEIGHTS = "▁▂▃▄▅▆▇█"
 _FEWEST_COLUMNS = 20
@@ -55,7 +55,7 @@ def _shown(label: str, margin: int) -> Text:
     return Text(f"{shown:<{margin}}")
 
 
-def _bar(match: OneMatch, event: EventShown, member: Member | None, columns: int) -> Text:
+def _bar(match: OneMatch, event: EventShown, member: BoundMember | None, columns: int) -> Text:
     """One lane: heights where the event may lie, a line where its interval is of no use, the raw time."""
     shares = event.prior if member is None or member.posterior is None else member.posterior
     ticks = [max(b - a, 1) for a, b in _bin_ticks(match)]

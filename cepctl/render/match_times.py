@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Literal
 from cepctl.schema import MICROSECOND, MILLISECOND, NANOSECOND, TimeUnit, tick_text
 
 if TYPE_CHECKING:
-    from cepctl.engines.diagnosis.shown import EventShown, OneMatch, Span
+    from cepctl.engines.diagnosis.shown import EventShown, OneMatch, TickSpan
 
 _DATE = len("2026-03-03T")
 
@@ -41,7 +41,7 @@ class MatchTimes:
             return "none"
         return self.short(lower) if lower == upper else f"{self.short(lower)} .. {self.short(upper)}"
 
-    def lasting(self, lower: int, upper: int, end: Span | None) -> str:
+    def lasting(self, lower: int, upper: int, end: TickSpan | None) -> str:
         """Of an event that may last."""
         start = self.interval(lower, upper)
         return (

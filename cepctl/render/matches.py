@@ -37,7 +37,7 @@ _COLOURS = ((0.9, "bold green"), (0.5, "green"), (0.1, "yellow"), (0.0, "dim"))
 
 
 @dataclass(frozen=True)
-class _Layout:
+class _TableLayout:
     """Columns of cells as they are shown, and what is told below them.
 
     `legends` say what short ids stand for, `date` that of all times, `hidden` which columns have given way.
@@ -113,7 +113,7 @@ def _is_number(kind: pa.DataType) -> bool:
 # --- what is shown ------------------------------------------------------------------------
 
 
-def _whole(matches: pa.Table, names: Sequence[str], *, ascii_only: bool) -> _Layout:
+def _whole(matches: pa.Table, names: Sequence[str], *, ascii_only: bool) -> _TableLayout:
     """Every column, with short ids."""
     columns: dict[str, list[str]] = {}
     legends = {}
@@ -129,7 +129,7 @@ def _whole(matches: pa.Table, names: Sequence[str], *, ascii_only: bool) -> _Lay
             if legend is not None:
                 legends[name] = legend
         columns[name] = cells
-    return _Layout(columns, legends)
+    return _TableLayout(columns, legends)
 
 
 def _of_duration(name: str, names: Sequence[str]) -> str | None:
@@ -141,7 +141,7 @@ def _of_duration(name: str, names: Sequence[str]) -> str | None:
     return None
 
 
-def _without_dates(layout: _Layout) -> _Layout:
+def _without_dates(layout: _TableLayout) -> _TableLayout:
     """Times without the date that they share."""
     times = [name for name in _TIMES if name in layout.columns]
     dates = {cell[: cell.find("T") + 1] for name in times for cell in layout.columns[name]}
@@ -151,7 +151,7 @@ def _without_dates(layout: _Layout) -> _Layout:
     return replace(layout, columns={**layout.columns, **shorter}, date=date[:-1])
 
 
-def _without_columns(layout: _Layout, width: int) -> _Layout:
+def _without_columns(layout: _TableLayout, width: int) -> _TableLayout:
     """Fewer columns, until the others fit."""
     # Of a group the confidence is only that of its best match.
     for name in (*_GIVE_WAY, *(["confidence"] if "occurrence" in layout.columns else [])):
@@ -182,7 +182,7 @@ def _bar(share: float, full: str) -> str:
 # --- how it is drawn ----------------------------------------------------------------------
 
 
-def _table(layout: _Layout, matches: pa.Table, numbers: set[str], *, broken: bool) -> Table:
+def _table(layout: _TableLayout, matches: pa.Table, numbers: set[str], *, broken: bool) -> Table:
     """Lines between rows only where a row takes several."""
     table = Table(
         box=HORIZONTALS if broken else None,

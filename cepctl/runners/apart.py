@@ -67,7 +67,7 @@ def run_apart(
     """
     if not can_fork():
         return [_heard(number, function(task), ended) for number, task in enumerate(tasks)]
-    crew = _Crew(function, tasks, died, most_bytes, ended)
+    crew = _Children(function, tasks, died, most_bytes, ended)
     for number in crew.run(range(len(tasks)), max(1, min(at_once, len(tasks)))):
         crew.run([number], 1)
     if crew.failures:
@@ -82,7 +82,7 @@ def _heard(number: int, result: Result, ended: Callable[[int, Result], None] | N
 
 
 @dataclass
-class _Crew:
+class _Children:
     """Children, and what came of tasks, by their numbers."""
 
     function: Callable[[Any], Any]

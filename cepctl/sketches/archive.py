@@ -14,7 +14,7 @@ from cepctl.numeric.arrays import Flags, Hashes, Indexes, Numbers, Ticks
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Component
 from cepctl.schema import TimeUnit
-from cepctl.sketches.conditions import Places, extremes_asked, satisfying
+from cepctl.sketches.conditions import CountedPlaces, extremes_asked, satisfying
 from cepctl.sketches.hashing import text_hashes
 from cepctl.sketches.items import EARLIEST, LATEST, Items
 from cepctl.sketches.listing import ALL_OF_TYPE, VALUE_BITS, below, listed_schema, value_bits
@@ -40,7 +40,7 @@ class SpanTable:
 
 
 @dataclass(frozen=True)
-class _Found:
+class _FoundItems:
     """Items of one sketch, as the columns of `Items` have them."""
 
     place: Indexes
@@ -51,7 +51,7 @@ class _Found:
 
 
 @dataclass(frozen=True)
-class Archive:
+class SketchArchive:
     """Sketches that are asked together; `schema` has the attributes and the time unit of the query."""
 
     sketches: tuple[Sketch, ...]
@@ -113,28 +113,30 @@ class Archive:
             place, group, lower, upper, events, key, events.astype(np.float64), np.arange(len(place))
         )
 
-    def _items(self, number: int, component: Component) -> list[_Found]:
+    def _items(self, number: int, component: Component) -> list[_FoundItems]:
         if not component.event_types:
             return [self._whole_spans(number, component)]
         types = np.unique(text_hashes(pa.array(component.event_types, pa.string())))
         chosen, told = self._lists(number, types, component)
         return [self._listed_items(number, chosen, component), self._in_spans(number, types, told, component)]
 
-    def _whole_spans(self, number: int, component: Component) -> _Found:
+    def _whole_spans(self, number: int, component: Component) -> _FoundItems:
         """Spans of a component that may be of any type."""
         place = np.arange(int(self._first_spans[number]), int(self._first_spans[number + 1]))
         spans = self.spans
-        found = _Found(place, spans.group[place], spans.lower[place], spans.upper[place], spans.events[place])
+        found = _FoundItems(
+            place, spans.group[place], spans.lower[place], spans.upper[place], spans.events[place]
+        )
         return self._satisfying(number, found, component)
 
-    def _satisfying(self, number: int, found: _Found, component: Component) -> _Found:
+    def _satisfying(self, number: int, found: _FoundItems, component: Component) -> _FoundItems:
         """The spans that hold events which satisfy the filters of a component, and how many."""
-        places = Places(found.events, {}, partial(self._with_values, number, found.place))
+        places = CountedPlaces(found.events, {}, partial(self._with_values, number, found.place))
         possible = found.events
         for condition in component.filters:
             possible = np.minimum(possible, satisfying(places, condition))
         kept = possible > 0
-        return _Found(
+        return _FoundItems(
             found.place[kept], found.group[kept], found.lower[kept], found.upper[kept], possible[kept]
         )
 
@@ -154,12 +156,12 @@ class Archive:
                 told = np.concatenate([told, named[new]])
         return np.sort(np.concatenate(chosen)), told
 
-    def _listed_items(self, number: int, chosen: Indexes, component: Component) -> _Found:
+    def _listed_items(self, number: int, chosen: Indexes, component: Component) -> _FoundItems:
         """The events of some lists that satisfy the filters of a component, as far as their bits tell."""
         sketch = self.sketches[number]
         table = sketch.listed(chosen, listed_schema(sketch.manifest.indexed).names)
         part = np.repeat(sketch.lists.part[chosen], sketch.lists.rows[chosen])
-        places = Places(
+        places = CountedPlaces(
             np.ones(len(table), dtype=np.int64),
             {name: _crossed(table.column(f"at:{name}")) for name in sketch.manifest.indexed.ranges},
             partial(self._with_bits, number, table),
@@ -175,7 +177,7 @@ class Archive:
         upper = (lower.view(np.uint64) + width.view(np.uint64)).view(np.int64)
         lower, upper = self._common(number, part, lower, upper)
         group = self._group(number, part, table.column("group").to_numpy())
-        return _Found(-1 - before - np.arange(len(table)), group, lower, upper, possible[kept])
+        return _FoundItems(-1 - before - np.arange(len(table)), group, lower, upper, possible[kept])
 
     def _with_bits(self, number: int, table: pa.Table, name: str, hashes: Hashes) -> Numbers | None:
         """Which listed events have a value whose bits are those of one of the hashes."""
@@ -184,7 +186,7 @@ class Archive:
         bits, valid = _bits(table, name)
         return np.asarray(np.isin(bits, value_bits(hashes)) & valid).astype(np.int64)
 
-    def _in_spans(self, number: int, types: Hashes, told: Hashes, component: Component) -> _Found:
+    def _in_spans(self, number: int, types: Hashes, told: Hashes, component: Component) -> _FoundItems:
         """Spans that hold events of common types, but for the types and parts that lists tell of."""
         sketch = self.sketches[number]
         table = sketch.places(OF_TYPES, just(types))
@@ -194,12 +196,12 @@ class Archive:
             kept = ~np.isin(_of_part(table.column("hash").to_numpy().astype(np.uint64), part), told)
             table, span = table.filter(pa.array(kept)), span[kept]
         if not len(span):
-            return _Found(*(np.empty(0, dtype=np.int64),) * 5)
+            return _FoundItems(*(np.empty(0, dtype=np.int64),) * 5)
         lower, upper = self._stretch(number, span, table)
         place = span + self._first_spans[number]
         events = table.column("events").to_numpy().astype(np.int64)
         return self._satisfying(
-            number, _Found(place, self.spans.group[place], lower, upper, events), component
+            number, _FoundItems(place, self.spans.group[place], lower, upper, events), component
         )
 
     def _stretch(self, number: int, span: Indexes, table: pa.Table) -> tuple[Ticks, Ticks]:

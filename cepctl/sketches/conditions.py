@@ -27,7 +27,7 @@ Conjunct = tuple[str, Callable[[int], int], np.uint64]
 
 
 @dataclass(frozen=True)
-class Places:
+class CountedPlaces:
     """Places of one component, or listed events: how many events each holds, and what tells which they are.
 
     `numbers` has of attributes the least and the largest bits of codes, crossed where all are null.
@@ -40,7 +40,7 @@ class Places:
     with_values: Callable[[str, Hashes], Numbers | None]
 
 
-def satisfying(places: Places, condition: Expression) -> Numbers:
+def satisfying(places: CountedPlaces, condition: Expression) -> Numbers:
     """How many events of each place can satisfy a condition, at most."""
     match condition:
         case Binary("AND", left, right):
@@ -62,7 +62,7 @@ def satisfying(places: Places, condition: Expression) -> Numbers:
     return places.events
 
 
-def _compared(places: Places, name: str, sign: str, value: object) -> Numbers:
+def _compared(places: CountedPlaces, name: str, sign: str, value: object) -> Numbers:
     if value is None:
         return np.zeros_like(places.events)  # a comparison with null is never true
     counts = _one_of(places, name, [value]) if sign == "=" else places.events
@@ -132,7 +132,7 @@ def values_asked(conditions: Iterable[Expression], name: str) -> Iterator[Hashes
             yield hashes
 
 
-def _one_of(places: Places, name: str, values: Sequence[object]) -> Numbers:
+def _one_of(places: CountedPlaces, name: str, values: Sequence[object]) -> Numbers:
     """How many events of each place can have one of some values."""
     known = [each for each in values if each is not None]
     if not known:

@@ -46,7 +46,7 @@ class Indexed:
     ranges: tuple[str, ...] = ()
 
 
-class Known(Protocol):
+class KnownValues(Protocol):
     """Hashes, or codes, of an attribute, and which events have a value."""
 
     @property
@@ -65,8 +65,8 @@ class GroupEvents:
     codes: Indexes
     lower: Ticks
     upper: Ticks
-    values: tuple[Known, ...]
-    numbers: tuple[Known, ...]
+    values: tuple[KnownValues, ...]
+    numbers: tuple[KnownValues, ...]
 
 
 Bounds = dict[tuple[int, Callable[[int], int]], tuple[Hashes, Hashes]]

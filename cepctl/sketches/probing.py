@@ -21,7 +21,7 @@ import pyarrow as pa
 from cepctl.errors import UnsupportedQueryError
 from cepctl.numeric.arrays import Indexes, Numbers, Reals, Ticks
 from cepctl.plan.plan import Plan
-from cepctl.sketches.archive import Archive
+from cepctl.sketches.archive import SketchArchive
 from cepctl.sketches.items import EARLIEST, LATEST, first_tick_of, last_tick_of
 from cepctl.sketches.survivors import Survivors, survivors
 
@@ -32,7 +32,7 @@ _EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
-class Reach:
+class ItemReach:
     """Around each item of one alternative: the ticks of its matches, a bound on them, and about how many.
 
     `each` bounds the matches of one event of an item, `events` are the item's; those of several keys have one
@@ -48,7 +48,7 @@ class Reach:
     whole: Reals
 
 
-def probe_rows(plan: Plan, archive: Archive) -> pa.Table:
+def probe_rows(plan: Plan, archive: SketchArchive) -> pa.Table:
     """The rows of a probe, apart and ascending; `at_most` is null with Kleene, `about` without WITHIN.
 
     `[start, end]` of every match lies in one row.  What is given counts as true: it takes matches away, and
@@ -96,7 +96,7 @@ def probe_rows(plan: Plan, archive: Archive) -> pa.Table:
     )
 
 
-def _at_most(found: Reach, row: Indexes, rows: int) -> Reals:
+def _at_most(found: ItemReach, row: Indexes, rows: int) -> Reals:
     """A bound on the matches in each row.  An event of an origin has one key, whichever that is."""
     order = np.lexsort([found.origin, row])
     begins = np.ones(len(order), dtype=np.bool_)
@@ -122,7 +122,7 @@ def _whole(bound: Reals) -> Numbers:
     return np.where(bound < _EXACT, bound, 0.0).astype(np.int64)
 
 
-def reach(plan: Plan, found: Survivors, *, lasting: bool) -> Reach:
+def reach(plan: Plan, found: Survivors, *, lasting: bool) -> ItemReach:
     """What the matches of one alternative can reach; where events are `lasting`, their ends reach further."""
     bounds, items = found.bounds, found.items
     anchor = min(range(len(items)), key=lambda each: len(items[each]))
@@ -145,7 +145,7 @@ def reach(plan: Plan, found: Survivors, *, lasting: bool) -> Reach:
         start, end = np.minimum(start, first), np.maximum(end, ends if lasting else last)
         own_first = np.maximum(own_first, first_tick_of(first, bounds.between[other][anchor]))
         own_last = np.minimum(own_last, last_tick_of(last, bounds.between[anchor][other]))
-    return Reach(
+    return ItemReach(
         np.minimum(start, own_first),
         np.maximum(end, own.upper if lasting else own_last),
         each,

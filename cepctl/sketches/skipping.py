@@ -14,7 +14,7 @@ import numpy as np
 
 from cepctl.numeric.arrays import Flags
 from cepctl.plan.plan import Plan
-from cepctl.sketches.archive import Archive
+from cepctl.sketches.archive import SketchArchive
 from cepctl.sketches.items import moved
 from cepctl.sketches.probing import reach
 from cepctl.sketches.survivors import survivors
@@ -24,7 +24,7 @@ RowGroupKey = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Chosen:
+class ChosenGroups:
     """The row groups to read of each dataset, and how many there are in all."""
 
     groups: tuple[frozenset[RowGroupKey], ...]
@@ -36,7 +36,7 @@ class Chosen:
         return sum(map(len, self.groups))
 
 
-def row_groups_to_read(plan: Plan, archive: Archive, effort: float = math.inf) -> Chosen:
+def row_groups_to_read(plan: Plan, archive: SketchArchive, effort: float = math.inf) -> ChosenGroups:
     """The row groups without which some row of a match would be other than it is.
 
     The sketches of `archive` are those of the datasets, in their order; `effort` is that of `survivors`.
@@ -62,7 +62,7 @@ def row_groups_to_read(plan: Plan, archive: Archive, effort: float = math.inf) -
         part = np.searchsorted(sketch.first_groups, own, "right") - 1
         pairs = zip(part.tolist(), (own - sketch.first_groups[part]).tolist(), strict=True)
         groups.append(frozenset(pairs))
-    return Chosen(tuple(groups), int(first_groups[-1]))
+    return ChosenGroups(tuple(groups), int(first_groups[-1]))
 
 
 def absences_decide(plan: Plan) -> bool:

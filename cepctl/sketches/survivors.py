@@ -25,7 +25,7 @@ import numpy as np
 
 from cepctl.numeric.arrays import Hashes, Reals
 from cepctl.plan.plan import Alternative, Plan, Timing
-from cepctl.sketches.archive import Archive
+from cepctl.sketches.archive import SketchArchive
 from cepctl.sketches.conditions import values_asked
 from cepctl.sketches.items import Items, first_tick_of, last_tick_of
 from cepctl.sketches.listing import value_bits
@@ -55,7 +55,7 @@ class Survivors:
         return all(len(each) for each in self.items)
 
 
-def survivors(plan: Plan, archive: Archive, effort: float = math.inf) -> Iterator[Survivors]:
+def survivors(plan: Plan, archive: SketchArchive, effort: float = math.inf) -> Iterator[Survivors]:
     """What can take part in matches, for each alternative that can have one.
 
     Values are told apart where no more of them are to be read, for each row group that they may spare, than
@@ -69,7 +69,7 @@ def survivors(plan: Plan, archive: Archive, effort: float = math.inf) -> Iterato
             yield found
 
 
-def _survivors(plan: Plan, alternative: Alternative, archive: Archive, effort: float) -> Survivors:
+def _survivors(plan: Plan, alternative: Alternative, archive: SketchArchive, effort: float) -> Survivors:
     bounds = bounds_of(plan, alternative)
     items = {each: archive.items(alternative.components[each]) for each in set(bounds.components)}
     of_variables = tuple(items[each] for each in bounds.components)
@@ -105,7 +105,7 @@ def shared_attributes(plan: Plan, alternative: Alternative) -> list[str]:
     return names
 
 
-def _keyed(found: Survivors, archive: Archive, name: str, effort: float) -> Survivors | None:
+def _keyed(found: Survivors, archive: SketchArchive, name: str, effort: float) -> Survivors | None:
     """The same told apart by the values of an attribute; None where these are too many."""
     short = any((each.place < 0).any() for each in found.items)
     keys = _fixed_keys(found, name, short=short)

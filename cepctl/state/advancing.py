@@ -31,7 +31,7 @@ from cepctl.plan.support import refuse_conditions_on_ends, refuse_lasting_events
 from cepctl.schema import TICK_MAX, TICK_MIN
 from cepctl.state.finality import (
     Correction,
-    Reach,
+    DecidingReach,
     by_end,
     clamped,
     decided_until,
@@ -158,7 +158,7 @@ def _new_to(before: Progress, arrived: pa.Table) -> tuple[pa.Table, int]:
 
 
 def _emitted(
-    now: Progress, plan: Plan, find: Find, options: RunOptions, reach: Reach
+    now: Progress, plan: Plan, find: Find, options: RunOptions, reach: DecidingReach
 ) -> tuple[Correction, Progress, Waiting]:
     """What to emit, given all events up to now, the state after it, and what waits."""
     written = WrittenEvents.of(now.events, now.steps, options.ticks_of_a_time)
@@ -185,7 +185,7 @@ def _emitted(
     return emitted, _closed(after) if options.final else _kept(after, plan, options, reach, written), waiting
 
 
-def _waiting(ends: Ticks, options: RunOptions, reach: Reach, written: WrittenEvents) -> Waiting:
+def _waiting(ends: Ticks, options: RunOptions, reach: DecidingReach, written: WrittenEvents) -> Waiting:
     if not len(ends):
         return Waiting()
     decisive = int(ends.max()) + reach.after
@@ -194,7 +194,9 @@ def _waiting(ends: Ticks, options: RunOptions, reach: Reach, written: WrittenEve
     return Waiting(len(ends), until if until <= TICK_MAX else None)
 
 
-def _finalized_before(now: Progress, ends: Ticks, least: Ticks, reach: Reach, written: WrittenEvents) -> int:
+def _finalized_before(
+    now: Progress, ends: Ticks, least: Ticks, reach: DecidingReach, written: WrittenEvents
+) -> int:
     """The tick before which no later run emits an end: all that can end there is decided."""
     if now.watermark is None:
         return now.finalized_before
@@ -203,7 +205,9 @@ def _finalized_before(now: Progress, ends: Ticks, least: Ticks, reach: Reach, wr
     return max(now.finalized_before, int(least[may_change].min(initial=decided)))
 
 
-def _kept(now: Progress, plan: Plan, options: RunOptions, reach: Reach, written: WrittenEvents) -> Progress:
+def _kept(
+    now: Progress, plan: Plan, options: RunOptions, reach: DecidingReach, written: WrittenEvents
+) -> Progress:
     """The state without the events that neither future matches nor a span to be reopened need."""
     complete_from = reach.earliest(now.pending)
     if options.keep and now.watermark is not None:
@@ -225,7 +229,7 @@ def _closed(now: Progress) -> Progress:
     return replace(now, events=empty, late=empty, provisional=now.provisional.slice(0, 0), closed=True)
 
 
-def _reopening_limit(before: Progress, late: pa.Table, reach: Reach) -> int:
+def _reopening_limit(before: Progress, late: pa.Table, reach: DecidingReach) -> int:
     """The smallest `lower` of a late event all of whose matches can be computed again.
 
     They end no earlier than it, but for events as wide as the widest, and need what lies a window before.
@@ -236,7 +240,7 @@ def _reopening_limit(before: Progress, late: pa.Table, reach: Reach) -> int:
     return clamped(before.complete_from + (reach.window or 1) - 1 + reach.after + widest)
 
 
-def _reopened(now: Progress, late: pa.Table, plan: Plan, find: Find, reach: Reach) -> Progress:
+def _reopened(now: Progress, late: pa.Table, plan: Plan, find: Find, reach: DecidingReach) -> Progress:
     """The state as if nothing that late events can touch were final; its rows become provisional."""
     if not late.num_rows:
         return now

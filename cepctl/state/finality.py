@@ -37,7 +37,7 @@ from cepctl.schema import TICK_MAX, TICK_MIN
 
 
 @dataclass(frozen=True)
-class Reach:
+class DecidingReach:
     """How far around a match the events lie that decide it, in ticks.
 
     `window` is W, None for no bound.  `absences` says whether events that a match does not bind can decide
@@ -53,7 +53,7 @@ class Reach:
         return TICK_MIN if self.window is None else clamped(end - self.window + 1)
 
 
-def reach_of(plan: Plan) -> Reach:
+def reach_of(plan: Plan) -> DecidingReach:
     """The reach of a plan, the widest of its alternatives.
 
     Examples
@@ -67,7 +67,7 @@ def reach_of(plan: Plan) -> Reach:
     Reach(window=10, absences=True, after=9)
     """
     rules = [rule for each in readings_apart(plan) for rule in absences_of(shape_of(plan, each))]
-    return Reach(plan.window, bool(rules), max((_after(rule) for rule in rules), default=0))
+    return DecidingReach(plan.window, bool(rules), max((_after(rule) for rule in rules), default=0))
 
 
 def _after(rule: AbsenceRule) -> int:
@@ -79,7 +79,7 @@ def _after(rule: AbsenceRule) -> int:
     return max(0, *ends)
 
 
-def decided_until(watermark: int, reach: Reach) -> int:
+def decided_until(watermark: int, reach: DecidingReach) -> int:
     """The tick before which a match must end so that no event still to come can touch it."""
     return clamped(watermark - reach.after)
 

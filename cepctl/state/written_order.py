@@ -18,7 +18,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.ingestion.chunks import ERA
-from cepctl.ingestion.written_records import Block, Eras, shared_stamps
+from cepctl.ingestion.written_records import Eras, RecordBlock, shared_stamps
 from cepctl.ingestion.written_rows import names_of_eras
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.schema import RECORD, TICK_MAX, WRITER
@@ -57,9 +57,9 @@ class WrittenEvents:
         names = events.column(WRITER).combine_chunks().dictionary_encode()
         writer = pc.fill_null(names.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
         record = pc.fill_null(events.column(RECORD), 0).to_numpy().astype(np.int64)
-        upper = _covering(Block(writer, record, lower, upper), ticks_of_a_time)
+        upper = _covering(RecordBlock(writer, record, lower, upper), ticks_of_a_time)
         texts = names.dictionary.to_pylist()
-        block = Block(writer, record, lower, upper)
+        block = RecordBlock(writer, record, lower, upper)
         known = _steps(block, texts, steps)
         table = _with(events, "upper", pa.array(upper))
         table = _with(table, WRITER, _named(block, texts, known))
@@ -97,7 +97,7 @@ class WrittenEvents:
         return found
 
 
-def _covering(block: Block, ticks_of_a_time: int) -> Ticks:
+def _covering(block: RecordBlock, ticks_of_a_time: int) -> Ticks:
     """The last tick of each event: of a time to the tick that records share, they cover all that it has."""
     if ticks_of_a_time == 1 or not len(block):
         return block.upper
@@ -107,7 +107,7 @@ def _covering(block: Block, ticks_of_a_time: int) -> Ticks:
     return np.asarray(block.upper + np.where(shared, ticks_of_a_time - 1, 0))
 
 
-def _steps(block: Block, texts: list[str], before: Mapping[str, Steps]) -> dict[str, Steps]:
+def _steps(block: RecordBlock, texts: list[str], before: Mapping[str, Steps]) -> dict[str, Steps]:
     """Where each writer begins anew: of records that are gone as it was found, of all others anew."""
     gone = {
         number: np.setdiff1d(before[text].records, block.along[block.writer == number])
@@ -123,7 +123,7 @@ def _steps(block: Block, texts: list[str], before: Mapping[str, Steps]) -> dict[
             begun[part] = number
             part += 1
     eras = Eras()
-    eras.add(Block(owner, block.along, block.lower, block.upper))
+    eras.add(RecordBlock(owner, block.along, block.lower, block.upper))
     found: dict[int, list[int]] = {number: steps.tolist() for number, steps in gone.items()}
     for each, records in eras.steps.items():
         found.setdefault(begun[each], []).extend(records)
@@ -134,14 +134,14 @@ def _steps(block: Block, texts: list[str], before: Mapping[str, Steps]) -> dict[
     return {**before, **known}
 
 
-def _named(block: Block, texts: list[str], steps: Mapping[str, Steps]) -> pa.Array:
+def _named(block: RecordBlock, texts: list[str], steps: Mapping[str, Steps]) -> pa.Array:
     """The name of each writer, with how often it has begun."""
     begun = {name: np.array(each.records, np.int64) for name, each in steps.items()}
     earlier = {name: each.earlier for name, each in steps.items()}
     return names_of_eras(texts, block.writer, block.along, begun, earlier)
 
 
-def _components(block: Block) -> tuple[Indexes, Ticks, Ticks]:
+def _components(block: RecordBlock) -> tuple[Indexes, Ticks, Ticks]:
     """The component of each event, its first and its last tick; what nobody wrote is one of its own."""
     rows = np.arange(len(block))
     own = np.where(block.writer < 0, rows, -1)

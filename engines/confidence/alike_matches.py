@@ -47,7 +47,7 @@ def placed_shapes(masses: Masses, *, movable: bool) -> PlacedShapes | None:
     return None if (found.shape == np.arange(count)).all() else found
 
 
-class Pairs(Protocol):
+class MatchEvents(Protocol):
     """Pairs of a match and an event: rivals under one rule, or members in one place."""
 
     @property
@@ -56,7 +56,7 @@ class Pairs(Protocol):
     def event(self) -> Indexes: ...
 
 
-def alike_matches(event: Indexes, others: Sequence[Pairs], shapes: PlacedShapes) -> Indexes:
+def alike_matches(event: Indexes, others: Sequence[MatchEvents], shapes: PlacedShapes) -> Indexes:
     """For each of n matches the first one that is alike, shape (n,).
 
     Parameters

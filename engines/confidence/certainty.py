@@ -14,7 +14,7 @@ from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import BlockKind, Shape
-from cepctl.engines.pattern.rivals import Spans, spans_of
+from cepctl.engines.pattern.rivals import BlockSpans, spans_of
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Timing
 
@@ -74,7 +74,7 @@ def _spread_beyond(masses: Masses, group: Group, most: int) -> Indexes:
 
 
 def _certainly_timed(
-    shape: Shape, masses: Masses, groups: Sequence[Group], spans: Spans, timing: Timing
+    shape: Shape, masses: Masses, groups: Sequence[Group], spans: BlockSpans, timing: Timing
 ) -> Flags:
     left_lower, left_upper = _side(shape, masses, groups, spans, timing.left)
     right_lower, right_upper = _side(shape, masses, groups, spans, timing.right)
@@ -85,7 +85,7 @@ def _certainly_timed(
 
 
 def _side(
-    shape: Shape, masses: Masses, groups: Sequence[Group], spans: Spans, component: int | None
+    shape: Shape, masses: Masses, groups: Sequence[Group], spans: BlockSpans, component: int | None
 ) -> tuple[Ticks, Ticks]:
     """Earliest and latest tick of what a component binds; 0 for none."""
     if component is None:

@@ -26,7 +26,7 @@ from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import folded
 from cepctl.engines.pattern.blocks import AbsenceRule
 from cepctl.engines.pattern.bound_matches import Rivals
-from cepctl.engines.pattern.rivals import Spans, certainly_broken, spans_of
+from cepctl.engines.pattern.rivals import BlockSpans, certainly_broken, spans_of
 from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Alternative, Plan
 
@@ -150,7 +150,7 @@ class PointChecks:
             rivals = _pairs(own, lost[own.row] & (number == rule))
             if len(rivals.row):
                 spans = spans_of(masses, prepared.measure.groups(self.bound))
-                each = Spans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
+                each = BlockSpans(*(getattr(spans, name)[rivals.row] for name in spans.__dataclass_fields__))
                 alone = replace(rivals, row=np.arange(len(rivals.row)))
                 certain = certainly_broken([alone], masses, each)
                 yield rivals.row[certain], rivals.event[certain]

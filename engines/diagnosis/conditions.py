@@ -59,7 +59,7 @@ class Condition:
 
 
 @dataclass(frozen=True)
-class Differences:
+class TimeDemand:
     """One demand on times: constraints (i, j, c) over columns, t_i - t_j <= c, that stand or fall together.
 
     `loosened` says whether it can be dropped on its own; order between blocks that are not neighbours
@@ -70,7 +70,7 @@ class Differences:
     edges: tuple[tuple[int, int, int], ...]
     loosened: bool = True
 
-    def wider(self, ticks: int) -> Differences:
+    def wider(self, ticks: int) -> TimeDemand:
         """The same, allowing this many ticks more."""
         edges = tuple((i, j, min(c + ticks, UNBOUNDED)) for i, j, c in self.edges)
         return replace(self, edges=edges)
@@ -85,7 +85,7 @@ class Conditions:
 
     alternative: Alternative
     partition_by: tuple[str, ...]
-    differences: tuple[Differences, ...]
+    differences: tuple[TimeDemand, ...]
     candidates: tuple[Indexes, ...]
 
     @classmethod
@@ -113,11 +113,11 @@ class Conditions:
         """The same as the enumeration takes it."""
         return Search(self.alternative, self.columns, self.system, self.candidates, self.partition_by)
 
-    def system_of(self, differences: tuple[Differences, ...]) -> Ticks:
+    def system_of(self, differences: tuple[TimeDemand, ...]) -> Ticks:
         """Some demands on times, closed."""
         return closure(len(self.columns), [edge for each in differences for edge in each.edges])
 
-    def held(self, asked: Sequence[Differences], rows: Indexes) -> Flags | None:
+    def held(self, asked: Sequence[TimeDemand], rows: Indexes) -> Flags | None:
         """Which partial matches can hold these demands; None where a join has told all that there is."""
         return None
 
@@ -145,13 +145,13 @@ class Conditions:
         )
         return replace(self, alternative=replace(self.alternative, links=links, equalities=equalities))
 
-    def with_differences(self, old: Differences, new: Differences | None) -> Conditions:
+    def with_differences(self, old: TimeDemand, new: TimeDemand | None) -> Conditions:
         """The same with one demand on times replaced, or dropped."""
         kept = tuple(each for each in self.differences if each is not old)
         return replace(self, differences=kept if new is None else (*kept, new))
 
 
-def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, ...]:
+def differences_of(plan: Plan, alternative: Alternative) -> tuple[TimeDemand, ...]:
     """The demands of an alternative on the times of its positive components, one by one.
 
     Without constraints against constants and `<>`, which measuring checks.
@@ -161,14 +161,14 @@ def differences_of(plan: Plan, alternative: Alternative) -> tuple[Differences, .
     found = []
     for condition, pairs, loosened in orders(alternative):
         edges = tuple((column[i], column[j], -1) for i, j in pairs)
-        found.append(Differences(condition, edges, loosened))
+        found.append(TimeDemand(condition, edges, loosened))
     if plan.window is not None and len(positive) > 1:
         within = tuple((i, j, plan.window - 1) for i, j in permutations(range(len(positive)), 2))
-        found.append(Differences(window_condition(plan), within))
+        found.append(TimeDemand(window_condition(plan), within))
     for timing in alternative.timings:
         if not timing.not_equal and timing.left in column and timing.right in column:
             edge = (column[timing.left], column[timing.right], timing.bound)
-            found.append(Differences(Condition("timing", timing_text(alternative, timing)), (edge,)))
+            found.append(TimeDemand(Condition("timing", timing_text(alternative, timing)), (edge,)))
     return tuple(found)
 
 

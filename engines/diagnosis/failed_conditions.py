@@ -14,7 +14,7 @@ from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import column_name, component_of, fitting_events, group_link_holds
 from cepctl.engines.diagnosis.conditions import (
     Condition,
-    Differences,
+    TimeDemand,
     differences_of,
     filter_condition,
     key_condition,
@@ -57,9 +57,9 @@ class Demands:
 
     components: tuple[int, ...]
     events: tuple[int, ...]
-    differences: tuple[Differences, ...]
+    differences: tuple[TimeDemand, ...]
 
-    def system(self, without: Differences | None = None) -> Ticks:
+    def system(self, without: TimeDemand | None = None) -> Ticks:
         """The demands, closed; shape (variables, variables)."""
         kept = (each for each in self.differences if each is not without)
         return closure(len(self.events), [edge for each in kept for edge in each.edges])
@@ -79,7 +79,7 @@ def demands_of(plan: Plan, alternative: Alternative, bound: dict[int, Bindings])
     found = []
     for demand in differences_of(plan, alternative):
         edges = [(v, w, c) for i, j, c in demand.edges for v, w in product(places[i], places[j])]
-        found.append(Differences(demand.condition, tuple(edges), demand.loosened))
+        found.append(TimeDemand(demand.condition, tuple(edges), demand.loosened))
     for column, i in enumerate(alternative.positive):
         if alternative.components[i].kleene and len(places[column]) > 1:
             found += _within_group(plan, alternative, i, places[column])
@@ -88,15 +88,15 @@ def demands_of(plan: Plan, alternative: Alternative, bound: dict[int, Bindings])
 
 def _within_group(
     plan: Plan, alternative: Alternative, component: int, places: list[int]
-) -> list[Differences]:
+) -> list[TimeDemand]:
     found = []
     if plan.window is not None:
         edges = tuple((v, w, plan.window - 1) for v, w in permutations(places, 2))
-        found.append(Differences(window_condition(plan), edges))
+        found.append(TimeDemand(window_condition(plan), edges))
     if alternative.components[component].ordered:
         name = alternative.components[component].variable
         edges = tuple((v, w, -1) for v, w in pairwise(places))
-        found.append(Differences(Condition("order", f"the order of {name}[]"), edges))
+        found.append(TimeDemand(Condition("order", f"the order of {name}[]"), edges))
     return found
 
 
@@ -117,7 +117,7 @@ def times_against(demands: Demands, events: Events) -> tuple[Reason, ...]:
     return tuple(dict.fromkeys(Reason(each.condition) for each in demands.differences if each.loosened))
 
 
-def _missing(demand: Differences, system: Ticks, clocks: EventClocks, event: Indexes) -> int:
+def _missing(demand: TimeDemand, system: Ticks, clocks: EventClocks, event: Indexes) -> int:
     """Ticks more that a demand would have to allow, the others holding."""
     needed = [int(least_apart(clocks, system, event[None, :], i, j)[0]) - c for i, j, c in demand.edges]
     return max(needed, default=-UNBOUNDED)

@@ -32,7 +32,7 @@ from cepctl.engines.confidence.intervals.search import possible_events
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,
-    Differences,
+    TimeDemand,
     orders,
     timing_text,
     window_condition,
@@ -51,7 +51,7 @@ from cepctl.plan.timings import Difference
 
 
 @dataclass(frozen=True)
-class EndpointDemand(Differences):
+class EndpointDemand(TimeDemand):
     """One demand on starts and ends: the edges of one of its `cases` have to hold, over places.
 
     `edges` say which columns it speaks of.
@@ -100,13 +100,13 @@ class IntervalConditions(Conditions):
                 alternative = with_one_member(alternative, i)
         return cls(alternative, plan.partition_by, demands, candidates, events)
 
-    def system_of(self, differences: tuple[Differences, ...]) -> Ticks:
+    def system_of(self, differences: tuple[TimeDemand, ...]) -> Ticks:
         """What the demands say of the hulls of columns."""
         count = len(self.columns)
         found = hull_system(_cases(differences, count), count)
         return np.full((count, count), -1, dtype=np.int64) if found is None else found
 
-    def held(self, asked: Sequence[Differences], rows: Indexes) -> Flags:
+    def held(self, asked: Sequence[TimeDemand], rows: Indexes) -> Flags:
         """Which partial matches, shape (n, columns), some starts and ends let hold all of these demands.
 
         Those of clocks are anywhere in their envelopes.
@@ -122,7 +122,7 @@ class IntervalConditions(Conditions):
         """The same: the clocks are those of the events."""
         return self.hold(rows)
 
-    def widened(self, demand: Differences, ticks: int) -> IntervalConditions:
+    def widened(self, demand: TimeDemand, ticks: int) -> IntervalConditions:
         """The same, with a demand that allows this many ticks more."""
         wider = (each.wider(ticks) if each is demand else each for each in self.differences)
         return replace(self, differences=tuple(wider))
@@ -140,7 +140,7 @@ def _some_hold(measure: IntervalMeasure, rows: Indexes) -> Flags:
 
 
 def nearest_miss(
-    conditions: IntervalConditions, demand: Differences, rows: Indexes
+    conditions: IntervalConditions, demand: TimeDemand, rows: Indexes
 ) -> tuple[int, int, int] | None:
     """How many partial matches a demand alone rules out, one that misses it by the least, and by how much.
 
@@ -169,7 +169,7 @@ _MOST_WIDENED = 1 << 16
 """So many partial matches at most are asked by how much they miss a demand."""
 
 
-def _cases(differences: Sequence[Differences], columns: int) -> tuple[Case, ...]:
+def _cases(differences: Sequence[TimeDemand], columns: int) -> tuple[Case, ...]:
     """Every choice of cases of some demands, as far as the first columns are concerned."""
     choices = []
     for each in differences:

@@ -15,11 +15,11 @@ from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.diagnosis.failed_conditions import Reason, reasons_against
 from cepctl.engines.diagnosis.posteriors import bin_ticks, endpoint_spans, shares_under_way
 from cepctl.engines.diagnosis.shown import (
+    BoundMember,
     EventShown,
     Factor,
-    Member,
     OneMatch,
-    Span,
+    TickSpan,
     bin_edges,
     event_shown,
     logged_nanoseconds,
@@ -117,10 +117,10 @@ def _search(
 
 def _member(
     events: Events, variable: str, event: int, edges: Reals, lower: Indexes, upper: Indexes, at: int
-) -> Member:
+) -> BoundMember:
     shown = interval_shown(events, event, edges)
     valid = [(int(lower[place]), int(upper[place])) for place in (2 * at, 2 * at + 1)]
-    return Member(variable, shown, *valid[0], None, None if shown.until is None else Span(*valid[1]))
+    return BoundMember(variable, shown, *valid[0], None, None if shown.until is None else TickSpan(*valid[1]))
 
 
 def interval_shown(events: Events, event: int, edges: Reals) -> EventShown:
@@ -133,7 +133,7 @@ def interval_shown(events: Events, event: int, edges: Reals) -> EventShown:
     middle = (first & last) + ((first ^ last) >> 1)
     inside = shares_under_way(events, event, middle) * np.maximum(last - first + 1, 1)
     spans = endpoint_spans(events)
-    until = Span(int(spans.lower[ends.end[event]]), int(spans.upper[ends.end[event]]))
+    until = TickSpan(int(spans.lower[ends.end[event]]), int(spans.upper[ends.end[event]]))
     raw = logged_nanoseconds(events, END_TIME, event)
     return replace(shown, prior=inside, until=until, raw_end_nanoseconds=raw)
 

@@ -34,7 +34,7 @@ from cepctl.engines.columns.predicates import (
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,
-    Differences,
+    TimeDemand,
     filter_condition,
     key_condition,
     link_condition,
@@ -186,7 +186,7 @@ class _LeaveOneOut:
             missed = distances(self.events, alternative, expression, self._columns(rows))
         return Excluded(condition, len(rows), followed.sampled, self._miss(rows, expression, missed, reads))
 
-    def _times(self, demand: Differences) -> Excluded | None:
+    def _times(self, demand: TimeDemand) -> Excluded | None:
         """Partial matches that need more ticks than a demand on times allows."""
         loose = self.conditions.with_differences(demand, None)
         followed = self._follow(loose)
@@ -215,7 +215,7 @@ class _LeaveOneOut:
         nearest = Miss(tuple(int(e) for e in rows[at, : self.length]), int(missing[at]), in_ticks=True)
         return Excluded(demand.condition, max(count, len(rows)), followed.sampled, nearest)
 
-    def _ticks_missing(self, loose: Conditions, demand: Differences, rows: Indexes) -> Ticks:
+    def _ticks_missing(self, loose: Conditions, demand: TimeDemand, rows: Indexes) -> Ticks:
         """How many ticks more the demand would have to allow, at most 0 where it holds; shape (n,)."""
         chosen = np.ix_(range(self.length), range(self.length))
         system, bound = loose.system[chosen], rows[:, : self.length]

@@ -24,7 +24,7 @@ from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, with_confid
 from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
 from cepctl.engines.diagnosis.interval_match import interval_match
 from cepctl.engines.diagnosis.posteriors import posterior_shares
-from cepctl.engines.diagnosis.shown import AllReadings, Member, OneMatch, bin_edges, event_shown
+from cepctl.engines.diagnosis.shown import AllReadings, BoundMember, OneMatch, bin_edges, event_shown
 from cepctl.engines.diagnosis.valid_intervals import shared_offsets, valid_of
 from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -241,7 +241,7 @@ def _explained(asked: _Asked, events: Events, bins: int) -> OneMatch:
     if not shown.reasons and known.independent and not prepared.shape.together:
         posterior = posterior_shares(prepared, bound, demands.events, rivals, edges)
     members = tuple(
-        Member(alternative.components[component].variable, event_shown(events, each, edges),
+        BoundMember(alternative.components[component].variable, event_shown(events, each, edges),
                int(valid_lower[0, at]), int(valid_upper[0, at]), None if posterior is None else posterior[at])
         for at, (component, each) in enumerate(zip(demands.components, demands.events, strict=True))
     )  # fmt: skip

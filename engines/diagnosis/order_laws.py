@@ -13,7 +13,7 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
-from cepctl.engines.confidence.orders.asked import Rows
+from cepctl.engines.confidence.orders.asked import LawRows
 from cepctl.engines.confidence.orders.key_orders import KeyOrders, key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -81,7 +81,7 @@ def law_shown(
     if orders is None:
         return None
     row = rows_of(Batch(prepared.measure, bound, prepared.rivals(bound)))
-    asked = _Asked(orders, limit, plan.window)
+    asked = _LawAsked(orders, limit, plan.window)
     lawful = asked.under(row)
     if np.isnan(lawful):
         return None
@@ -95,21 +95,21 @@ def law_shown(
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _LawAsked:
     orders: KeyOrders
     limit: int
     window: int | None
 
-    def under(self, row: Rows, orders: KeyOrders | None = None) -> float:
+    def under(self, row: LawRows, orders: KeyOrders | None = None) -> float:
         """P(row) under the law, NaN where that says nothing of it."""
         lawful = LawfulOrders(orders or self.orders, self.limit, "refuse")
         return float(lawful.probabilities(row, self.window)[0])
 
-    def neighbours(self, row: Rows, events: Events) -> Iterator[NeighbourOrder]:
+    def neighbours(self, row: LawRows, events: Events) -> Iterator[NeighbourOrder]:
         pairs = np.column_stack([row.events[0, :-1], row.events[0, 1:]])
         if not len(pairs):
             return
-        rows = Rows.plain(pairs)
+        rows = LawRows.plain(pairs)
         apart = replace(self.orders, cluster=np.full_like(self.orders.cluster, -1))
         lawless, lawful = (
             LawfulOrders(each, self.limit, "refuse").probabilities(rows, None, every=True)
@@ -119,7 +119,7 @@ class _Asked:
             yield NeighbourOrder(events.ids[first], events.ids[second], float(without), float(under))
 
     def factors(
-        self, row: Rows, lawless: float, lawful: float, laws: tuple[OrderLaw, ...]
+        self, row: LawRows, lawless: float, lawful: float, laws: tuple[OrderLaw, ...]
     ) -> list[FactorShown]:
         """The factors without which the confidence would change most."""
         tried = sorted(self._candidates(row, laws), key=lambda each: -abs(log(each[-1])))[:_MOST_TRIED]
@@ -133,7 +133,7 @@ class _Asked:
         return [each for change, each in found[:_MOST_SHOWN] if change > 1e-12]
 
     def _candidates(
-        self, row: Rows, laws: tuple[OrderLaw, ...]
+        self, row: LawRows, laws: tuple[OrderLaw, ...]
     ) -> Iterator[tuple[int, str, tuple[str, str], float]]:
         """The factors of steps that can occur beside those of the match, with the number of their law."""
         for number, codes in self._codes(row).items():
@@ -143,7 +143,7 @@ class _Asked:
                     if of[steps[0]] in codes and of[steps[1]] in codes:
                         yield number, kind, steps, factor
 
-    def _codes(self, row: Rows) -> dict[int, set[int]]:
+    def _codes(self, row: LawRows) -> dict[int, set[int]]:
         """By law the codes of the steps in the clusters that decide a row, and around them."""
         found: dict[int, set[int]] = {}
         orders = self.orders

@@ -24,7 +24,7 @@ from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, ove
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,
-    Differences,
+    TimeDemand,
     equality_texts,
     filter_condition,
     key_condition,
@@ -264,11 +264,11 @@ class _Join:
             search = replace(self.conditions.search, system=self.conditions.system_of(asked))
             yield condition, self._in_reach(search, index, codes, rows)
 
-    def _demands(self) -> Iterator[tuple[Condition, tuple[Differences, ...]]]:
+    def _demands(self) -> Iterator[tuple[Condition, tuple[TimeDemand, ...]]]:
         """Each demand on times, with those before it; the order of the pattern is one."""
         order = tuple(each for each in self.conditions.differences if each.condition.kind == "order")
         others = [each for each in self.conditions.differences if each not in order]
-        asked: tuple[Differences, ...] = ()
+        asked: tuple[TimeDemand, ...] = ()
         for condition, more in [(ORDER, order), *((each.condition, (each,)) for each in others)]:
             asked = (*asked, *more)
             yield condition, asked

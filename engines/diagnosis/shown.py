@@ -20,7 +20,7 @@ from cepctl.plan.plan import Alternative, Plan
 
 
 @dataclass(frozen=True)
-class Span:
+class TickSpan:
     """Ticks from one to another, both included; none where they are reversed."""
 
     lower: int
@@ -41,12 +41,12 @@ class EventShown:
     lower: int
     upper: int
     prior: Reals
-    until: Span | None = None
+    until: TickSpan | None = None
     raw_end_nanoseconds: int | None = None
 
 
 @dataclass(frozen=True)
-class Member:
+class BoundMember:
     """A bound event, its valid interval in ticks (empty where reversed), and the probability of each bin
     given the match, None where that is not known.  `valid_until` is that of its end, if it lasts.
     """
@@ -56,7 +56,7 @@ class Member:
     valid_lower: int
     valid_upper: int
     posterior: Reals | None
-    valid_until: Span | None = None
+    valid_until: TickSpan | None = None
 
 
 @dataclass(frozen=True)
@@ -101,7 +101,7 @@ class OneMatch:
     plan: Plan
     alternative: Alternative
     events: Events
-    members: tuple[Member, ...]
+    members: tuple[BoundMember, ...]
     bins: Reals
     reasons: tuple[Reason, ...] = ()
     start: int = 0

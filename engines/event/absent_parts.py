@@ -38,7 +38,7 @@ from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Plan
 
 
-class Source(Protocol):
+class MatchSource(Protocol):
     """The alternative that matches are of."""
 
     @property
@@ -76,7 +76,7 @@ class Source(Protocol):
 
 
 @dataclass(frozen=True)
-class Part:
+class Hiding:
     """Matches, each with events that it does not show; the match of each."""
 
     batch: Batch
@@ -90,17 +90,17 @@ class AbsentParts:
     `asked` is how its matches are measured.
     """
 
-    source: Source
+    source: MatchSource
     asked: Measure
 
-    def parts(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Part]:
+    def parts(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Hiding]:
         """All parts, some matches after the other."""
         count = count_of(bound.values())
         for begin in range(0, count, ROWS_AT_ONCE):
             rows = np.arange(begin, min(begin + ROWS_AT_ONCE, count))
             yield from self._parts_of(rows, bound, rivals)
 
-    def _parts_of(self, rows: Indexes, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Part]:
+    def _parts_of(self, rows: Indexes, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Hiding]:
         """The parts of some matches together, or of half of them each where they are too many."""
         own = take_matches(bound, rows)
         block = _Block(self, own, [each.taken(rows) for each in rivals], len(rows))
@@ -174,7 +174,7 @@ class _Block:
                 return first.parts()
         return ScannedParts(self.of.source.events, Rests.of(togethers, *asked)).parts()
 
-    def measurable(self, each_hides: Sequence[HiddenEvents]) -> Iterator[Part]:
+    def measurable(self, each_hides: Sequence[HiddenEvents]) -> Iterator[Hiding]:
         """The parts that hide so."""
         shape = replace(self.of.source.shape, together=())
         hidden = HiddenBlocks.of(
@@ -185,7 +185,7 @@ class _Block:
             chosen = [each.taken(rows) for each in each_hides]
             yield from self._measurable(chosen, replace(hidden, outside=outside))
 
-    def _measurable(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Part]:
+    def _measurable(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Hiding]:
         """The same of parts whose hidden events are beside rules alike."""
         row = each_hides[0].row
         bound = {hidden.number(i): take(each, row) for i, each in self.bound.items()}
@@ -194,7 +194,7 @@ class _Block:
         rivals = [*self._of_rules(each_hides, hidden), *self._absent(each_hides, hidden)]
         batch = Batch(self.of.measure(hidden), bound, rivals)
         for alike, rows in _by_rules(batch):
-            yield Part(alike, row[rows])
+            yield Hiding(alike, row[rows])
 
     def _of_rules(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Rivals]:
         for each in self.rivals:

@@ -14,7 +14,7 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.event.absent_parts import AbsentParts, Source
+from cepctl.engines.event.absent_parts import AbsentParts, MatchSource
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
@@ -25,7 +25,7 @@ from cepctl.numeric.arrays import Indexes
 class AbsentTogether:
     """Matches of an alternative, in whose shape something is absent as a whole."""
 
-    source: Source
+    source: MatchSource
     asked: Measure
 
     @property

@@ -24,7 +24,7 @@ Fitting = Callable[[Together, dict[int, Bindings], int], tuple[Indexes, Indexes]
 
 
 @dataclass(frozen=True)
-class Steps:
+class RestSteps:
     """How one of its events, a candidate, turns a rest into another one; shape (s,)."""
 
     rest: Indexes
@@ -48,7 +48,7 @@ class Rests:
     members: Group
     whole: Flags
     in_order: Flags
-    steps: Steps
+    steps: RestSteps
 
     @classmethod
     def of(
@@ -86,7 +86,7 @@ class Rests:
             Group.of_owners(len(row), np.repeat(number, sizes), candidate),
             np.concatenate([np.full(len(level.row), level.whole) for level in levels])[order],
             np.concatenate([np.full(len(level.row), level.in_order) for level in levels])[order],
-            Steps(number[rest], np.searchsorted(known, taken), number[np.concatenate(after)]),
+            RestSteps(number[rest], np.searchsorted(known, taken), number[np.concatenate(after)]),
         )
 
 
@@ -96,7 +96,7 @@ def _numbers_of(row: Indexes, count: int) -> Group:
 
 
 @dataclass(frozen=True)
-class _Level:
+class _RestLevel:
     """Rests of one size: the match of each, shape (n,), and its events, shape (n, size).
 
     `rest`, `event`, `next`: the steps from them, to rests of the next level.
@@ -111,20 +111,20 @@ class _Level:
     in_order: bool
 
 
-def _levels(row: Indexes, events: Indexes, *, in_order: bool) -> Iterator[_Level]:
+def _levels(row: Indexes, events: Indexes, *, in_order: bool) -> Iterator[_RestLevel]:
     """Wholes, and what they may lack, down to one event."""
     whole, count = True, events.shape[1]
     for size in range(count, 0, -1):
         none = np.zeros(0, dtype=np.int64)
         if size == 1:
-            yield _Level(row, events, none, none, none, whole, in_order)
+            yield _RestLevel(row, events, none, none, none, whole, in_order)
             return
         taken = range(1 if in_order else size)
         rest = np.tile(np.arange(len(row)), len(taken))
         event = np.concatenate([events[:, place] for place in taken])
         left = np.concatenate([np.column_stack([row, np.delete(events, place, axis=1)]) for place in taken])
         first, after = distinct_rows(left)
-        yield _Level(row, events, rest, event, after, whole, in_order)
+        yield _RestLevel(row, events, rest, event, after, whole, in_order)
         row, events, whole = left[first, 0], left[first, 1:], False
 
 

@@ -24,8 +24,8 @@ from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Sizes, member_counts
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
-from cepctl.engines.confidence.occurrence.room_unions import Keys, united_rooms
-from cepctl.engines.confidence.occurrence.rooms import Places, Rooms
+from cepctl.engines.confidence.occurrence.room_unions import RoomKeys, united_rooms
+from cepctl.engines.confidence.occurrence.rooms import GroupPlaces, Rooms
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_time_counts import judgements
@@ -51,7 +51,7 @@ class CountedMembers:
 
     source: PreparedAlternative
     sets: CountedSets
-    places: Places
+    places: GroupPlaces
     buckets: Laws
     stamps: EventClocks
 
@@ -71,7 +71,7 @@ class CountedMembers:
         column = search.singles.index(sets.component)
         others = np.delete(np.arange(len(search.singles)), column)
         system = search.system
-        places = Places(
+        places = GroupPlaces(
             np.ascontiguousarray(system[np.ix_(others, others)]),
             np.ascontiguousarray(system[column, others]),
             np.ascontiguousarray(system[others, column]),
@@ -105,7 +105,7 @@ class CountedMembers:
         rooms = self._rooms(self._rows(matches))
         assert matches.counted is not None
         certain = np.add.reduceat(rooms.certain.astype(np.int64), rooms.offsets[:-1])
-        keys = Keys(
+        keys = RoomKeys(
             np.searchsorted(key, np.arange(count + 1)).astype(np.int64),
             matches.counted.some,
             (self._least - certain).astype(np.int64),

@@ -19,7 +19,7 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.confidence.occurrence.moved_groups import moved_groups
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
-from cepctl.engines.confidence.occurrence.pair_bounds import SHARES, Pairs, bounds_by_pairs
+from cepctl.engines.confidence.occurrence.pair_bounds import SHARES, RowPairs, bounds_by_pairs
 from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
@@ -96,7 +96,7 @@ class WantedGroups:
         sizes = self.rows.sizes[groups]
         chosen = np.isin(self.rows.group, groups)
         probability = self.rows.confidence[chosen]
-        pairs = Pairs.of(sizes)
+        pairs = RowPairs.of(sizes)
         if not source.form.independent:
             return bounds_by_pairs(probability, sizes, pairs, np.full(len(pairs.one), np.nan))
         problems, limited = self.problems(np.where(chosen, np.cumsum(chosen) - 1, -1))

@@ -39,7 +39,7 @@ from cepctl.plan.summary import kleene_components, listing_reasons, owning_compo
 
 
 @dataclass(frozen=True)
-class _Found:
+class _ListedMatches:
     """All matches of one alternative: what it binds, and the same as rows show it."""
 
     source: PreparedAlternative
@@ -52,7 +52,7 @@ class _Found:
 class ListedSummary:
     """The matches of all alternatives, one after the other: the row of each, and its members."""
 
-    found: tuple[_Found, ...]
+    found: tuple[_ListedMatches, ...]
 
     @classmethod
     def of(
@@ -313,7 +313,9 @@ def members_without(row: Indexes, members: Group) -> Flags:
     return found.is_not_null().to_numpy()
 
 
-def _of_alternative(source: PreparedAlternative, batch: MatchBatch, owned: tuple[int, int] | None) -> _Found:
+def _of_alternative(
+    source: PreparedAlternative, batch: MatchBatch, owned: tuple[int, int] | None
+) -> _ListedMatches:
     folded, shown = source.folded(batch), source.shown
     bound = dict(zip(shown.positive, folded.bound, strict=True))
     (group,) = kleene_components(shown)
@@ -322,10 +324,10 @@ def _of_alternative(source: PreparedAlternative, batch: MatchBatch, owned: tuple
     assert isinstance(members, Group)
     rows = np.stack(neighbours, axis=1) if neighbours else np.zeros((len(batch), 0), dtype=np.int64)
     if owned is None or not neighbours:
-        return _Found(source, batch, rows, members)
+        return _ListedMatches(source, batch, rows, members)
     lower = source.events.stated_lower[rows[:, list(bound).index(owning_component(shown, "summary"))]]
     kept = np.flatnonzero((lower >= owned[0]) & (lower <= owned[1]))
-    return _Found(source, batch.take(kept), rows[kept], members.take(kept))
+    return _ListedMatches(source, batch.take(kept), rows[kept], members.take(kept))
 
 
 def _first_alike(match: Indexes, asked: Indexes, count: int) -> Indexes:

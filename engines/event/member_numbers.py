@@ -18,7 +18,7 @@ from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.search.kleene.counts import count_sets, latest_beginnings
-from cepctl.engines.search.kleene.sequences import Members, Room
+from cepctl.engines.search.kleene.sequences import Members, SequenceRoom
 from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.group_sizes import sizes_asked
 from cepctl.plan.plan import Scope, Timing
@@ -81,7 +81,7 @@ class RowsOfMembers:
             lower, upper = self._intervals(self.rows[[row] * len(compared)], compared)
             value = -number[compared] if rising.falling else number[compared]
             own = Members(value, lower[:, self._column], upper[:, self._column], rising.equal, most)
-            count = own.count(Room(int(begin[row]), int(latest[row]), int(last[row]), span))
+            count = own.count(SequenceRoom(int(begin[row]), int(latest[row]), int(last[row]), span))
             # One without a value can only be alone.
             found[row] = None if count is None else count + int(null.sum())
         return found

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from cepctl.engines.columns.bindings import Bindings, MatchBatch
 from cepctl.engines.columns.events import Events
-from cepctl.engines.confidence.orders.asked import Rows
+from cepctl.engines.confidence.orders.asked import LawRows
 from cepctl.engines.confidence.orders.key_orders import key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
@@ -84,16 +84,16 @@ def occurrences_under_laws(
     """
     orders = source.events.orders
     assert orders is not None
-    rows: list[Rows] = []
+    rows: list[LawRows] = []
     groups: list[Indexes] = []
     for each, batch, group in parts:
         chosen = np.flatnonzero(group >= 0)
         rows.append(_rows(each, batch.take(chosen)))
         groups.append(group[chosen])
-    return orders.unions(Rows.joined(rows), np.concatenate(groups), count, source.plan.window)
+    return orders.unions(LawRows.joined(rows), np.concatenate(groups), count, source.plan.window)
 
 
-def _rows(source: PreparedAlternative, matches: MatchBatch) -> Rows:
+def _rows(source: PreparedAlternative, matches: MatchBatch) -> LawRows:
     bound = _bound(source, matches)
     rivals = [] if source.shape.plain_chain else source.rivals(bound)
     return rows_of(Batch(source.measure, bound, rivals))

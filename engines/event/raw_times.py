@@ -43,8 +43,8 @@ from cepctl.engines.pattern.blocks import (
 )
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import (
+    BlockSpans,
     RuleIndexes,
-    Spans,
     link_holds_for_pairs,
     rivals_of,
     spans_of,
@@ -212,7 +212,7 @@ class CertainTimes:
         return found.row[inside], found.event[inside]
 
 
-def _spans(shape: Shape, masses: Masses, bound: dict[int, Bindings]) -> Spans:
+def _spans(shape: Shape, masses: Masses, bound: dict[int, Bindings]) -> BlockSpans:
     return spans_of(masses, [block_group([bound[i] for i in block.components]) for block in shape.blocks])
 
 
@@ -284,7 +284,9 @@ def _timing_holds(timing: Timing, tick: Ticks, bound: dict[int, Bindings], count
     return np.asarray(np.bincount(row[wrong], minlength=count) == 0)
 
 
-def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bindings], spans: Spans) -> Flags:
+def _inside(
+    shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bindings], spans: BlockSpans
+) -> Flags:
     """Pairs whose event lies in one of the regions of its rule, and at no tick that the rule spares."""
     anywhere = np.zeros(len(rivals.row), dtype=bool)
     own = tick[rivals.event]
@@ -305,7 +307,7 @@ def _inside(shape: Shape, rivals: Rivals, tick: Ticks, bound: dict[int, Bindings
     return anywhere
 
 
-def _tick_of(point: Point, tick: Ticks, bound: dict[int, Bindings], spans: Spans) -> Ticks:
+def _tick_of(point: Point, tick: Ticks, bound: dict[int, Bindings], spans: BlockSpans) -> Ticks:
     if point.role == "only":
         event = bound[point.component]
         assert not isinstance(event, Group)

@@ -32,7 +32,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 @dataclass(frozen=True)
-class _Chains:
+class _HiddenChains:
     """n chains of hidden candidates: `row` is the match of each, `hidden` has shape (n, m).
 
     `tied`: which of them are at the tick of the one before; all chains are alike.  `awaited`, for each chain
@@ -84,10 +84,10 @@ class ScannedParts:
         absent = np.zeros((len(self.rests.event), 0), dtype=bool)
         hidden = np.zeros((count, 0), dtype=np.int64)
         yield from self._from(
-            _Chains(row, hidden, (), whole, np.zeros_like(whole), absent, long_ago, long_ago)
+            _HiddenChains(row, hidden, (), whole, np.zeros_like(whole), absent, long_ago, long_ago)
         )
 
-    def _from(self, chains: _Chains) -> Iterator[HiddenEvents]:
+    def _from(self, chains: _HiddenChains) -> Iterator[HiddenEvents]:
         """The parts of these chains, and of all that are longer."""
         if not len(chains.row):
             return
@@ -105,10 +105,10 @@ class ScannedParts:
         if chains.tied:
             yield from self._from(self._joined(chains, candidates, now, behind))
 
-    def _last(self, chains: _Chains) -> Indexes:
+    def _last(self, chains: _HiddenChains) -> Indexes:
         return self.rests.event[chains.hidden[:, -1]]
 
-    def _moment(self, chains: _Chains, candidates: Group, after: int) -> _Moment:
+    def _moment(self, chains: _HiddenChains, candidates: Group, after: int) -> _Moment:
         """What is so at the last tick of each chain, or after it."""
         of, rests, upper = self.rests, self.rests.of_match.take(chains.row), self.events.masses.upper
         known = chains.awaited | chains.soon
@@ -132,7 +132,7 @@ class ScannedParts:
         counts[begin[steps.owner[new]] + of.steps.candidate[steps.members[new]]] = True
         return _Moment(forbidden, counts, is_open)
 
-    def _followed(self, chains: _Chains, candidates: Group, later: _Moment) -> _Chains:
+    def _followed(self, chains: _HiddenChains, candidates: Group, later: _Moment) -> _HiddenChains:
         """Each chain with each candidate that counts after its last tick."""
         chosen = np.flatnonzero(later.counts)
         chain, taken = candidates.owner[chosen], candidates.members[chosen]
@@ -141,14 +141,14 @@ class ScannedParts:
         known = replace(chains, awaited=chains.awaited | chains.soon, soon=np.zeros_like(chains.soon))
         awaited, soon = self._turned(known, later, chain, taken)
         event = self.rests.event[taken]
-        return _Chains(
+        return _HiddenChains(
             chains.row[chain], with_another(chains.hidden, chain, taken), (*chains.tied, False), awaited,
             soon, np.column_stack([chains.absent[copied], at_tick]),
             np.maximum(chains.earliest[chain] + 1, self.events.masses.lower[event]),
             self.events.masses.upper[event],
         )  # fmt: skip
 
-    def _joined(self, chains: _Chains, candidates: Group, now: _Moment, behind: Flags) -> _Chains:
+    def _joined(self, chains: _HiddenChains, candidates: Group, now: _Moment, behind: Flags) -> _HiddenChains:
         """Each chain with each candidate that counts at its last tick, `behind` its last one."""
         masses, event = self.events.masses, self.rests.event[candidates.members]
         meets = masses.lower[event] <= chains.latest[candidates.owner]
@@ -159,7 +159,7 @@ class ScannedParts:
         absent[:, -1] |= (now.absent & behind)[copied] & before
         awaited, soon = self._turned(chains, now, chain, taken)
         event = self.rests.event[taken]
-        return _Chains(
+        return _HiddenChains(
             chains.row[chain], with_another(chains.hidden, chain, taken), (*chains.tied, True), awaited,
             soon, absent, np.maximum(chains.earliest[chain], masses.lower[event]),
             np.minimum(chains.latest[chain], masses.upper[event]),
@@ -173,7 +173,7 @@ class ScannedParts:
         return entries.members, before
 
     def _turned(
-        self, chains: _Chains, moment: _Moment, chain: Indexes, taken: Indexes
+        self, chains: _HiddenChains, moment: _Moment, chain: Indexes, taken: Indexes
     ) -> tuple[Flags, Flags]:
         """What is awaited at once, and soon, where some of the chains take a candidate each."""
         of = self.rests
@@ -189,7 +189,7 @@ class ScannedParts:
         awaited[place[~of.in_order[left]]] = True
         return awaited, soon
 
-    def _hidden(self, chains: _Chains, candidates: Group, absent: Flags) -> HiddenEvents:
+    def _hidden(self, chains: _HiddenChains, candidates: Group, absent: Flags) -> HiddenEvents:
         hidden, event = self.rests.event[chains.hidden], self.rests.event[candidates.members]
         begins = [place for place, tied in enumerate(chains.tied) if not tied]
         for number, place in enumerate(begins):

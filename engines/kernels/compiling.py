@@ -33,7 +33,7 @@ _INPUT = 0
 _READ_BYTES = 1 << 16
 
 
-class Asked:
+class AskedLines:
     """The lines of the input, read as they come; the first ones, and part of a line, were read before."""
 
     def __init__(self, before: Sequence[str]) -> None:
@@ -75,7 +75,7 @@ def run(told: int | None = None, before: Sequence[str] = ()) -> None:
 
     One that begins anew knows where it writes bytes (`told`), and what was read `before`.
     """
-    asked = Asked(before)
+    asked = AskedLines(before)
     Thread(target=asked.listen, daemon=True).start()
     if told is None:
         told = os.dup(sys.stdout.fileno())
@@ -91,7 +91,7 @@ def run(told: int | None = None, before: Sequence[str] = ()) -> None:
         os.write(told, b".")
 
 
-def _make_room(told: int, line: str, asked: Asked) -> None:
+def _make_room(told: int, line: str, asked: AskedLines) -> None:
     """Begin anew where too much is held; what is kept by now is found then."""
     if held_bytes() > MOST_BYTES:
         command = python_command(PROGRAM, str(told), line, *asked.left())

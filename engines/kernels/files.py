@@ -60,7 +60,7 @@ _MODE = 0o644
 _warned: set[str] = set()
 
 
-class DamagedError(Exception):
+class DamagedKernelError(Exception):
     """A file is not what was written."""
 
 
@@ -77,7 +77,7 @@ def unpacked(content: bytes) -> tuple[str, bytes]:
     rest = content[begin:]
     told = hashlib.blake2b(rest, digest_size=_CHECKSUM).digest()
     if content[:begin] != _KIND + told:
-        raise DamagedError
+        raise DamagedKernelError
     size = int.from_bytes(rest[:_LENGTH], "little")
     key = rest[_LENGTH : _LENGTH + size].decode(errors="surrogatepass")
     return key, rest[_LENGTH + size :]
@@ -116,7 +116,7 @@ def kernels_in(folder: Path) -> Kernels:
     for path in sorted(folder.glob(f"*{SUFFIX}")):
         try:
             uses[use_of(read_kernel(path)[0])] += 1
-        except DamagedError:
+        except DamagedKernelError:
             faults[path] = "is damaged"
         except PermissionError as problem:
             faults[path] = str(problem).removeprefix(f"{path.name} ")
@@ -223,13 +223,13 @@ def _loaded(path: Path, key: str, target: Any) -> Any:
     try:
         kept, code = read_kernel(path)
         if kept != key:
-            raise DamagedError
+            raise DamagedKernelError
         parts = pickle.loads(code)
         return compiler.CompileResult._rebuild(target, *parts)
     except FileNotFoundError:
         return None
     except Exception as problem:
-        fault = "is damaged" if isinstance(problem, DamagedError) else f"cannot be loaded: {problem}"
+        fault = "is damaged" if isinstance(problem, DamagedKernelError) else f"cannot be loaded: {problem}"
         _warn_once(f"the compiled kernel {path} {fault}; it is recompiled")
         return None
 

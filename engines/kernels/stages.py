@@ -74,7 +74,7 @@ class _Stage:
         self.spent = 0.0
         self.foreseen = 0.0
         self.compiler_started = False
-        self.forms: dict[tuple[str, Signature], Form] = {}
+        self.forms: dict[tuple[str, Signature], KernelForm] = {}
 
     def least(self, seconds: float) -> float:
         """What all kernels take at least, of which one that is called takes so long."""
@@ -84,7 +84,7 @@ class _Stage:
 _STAGE = _Stage()
 
 
-class Form:
+class KernelForm:
     """A kernel for arguments of some types."""
 
     def __init__(self, kernel: Runnable, signature: Signature) -> None:
@@ -147,7 +147,7 @@ def run(kernel: Runnable, arguments: tuple[Any, ...]) -> Any:
     key = (kernel.name, signature_of(arguments))
     form = _STAGE.forms.get(key)
     if form is None:
-        form = _STAGE.forms[key] = Form(kernel, key[1])
+        form = _STAGE.forms[key] = KernelForm(kernel, key[1])
     seconds = _PER_VALUE * size_of(arguments)
     while not form.loaded and not (form.worth_changing(seconds) and form.change(arguments)):
         try:
@@ -172,7 +172,7 @@ def _is_switched_off() -> bool:
     return os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0")
 
 
-def _interpreted_for_a_while(form: Form, arguments: tuple[Any, ...]) -> Any:
+def _interpreted_for_a_while(form: KernelForm, arguments: tuple[Any, ...]) -> Any:
     began = time.thread_time()
     before = _copies(arguments)
     try:

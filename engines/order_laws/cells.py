@@ -16,7 +16,7 @@ from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.kernels.kernel import inner
 
 
-class Problem(NamedTuple):
+class OrderProblem(NamedTuple):
     """The K kinds of a problem, and its C cells.
 
     Columns of `Kinds`; `begin`, `end`, `law`: of its slots.  `own`: the number of the event of rows that a
@@ -69,7 +69,7 @@ def problem_of(buckets, kinds, slots, p, own_of_letter, owns):
         for c in range(first[k], last[k] + 1):
             kind[at[c]], density[at[c]] = k, density_at(buckets, event[k], cut[c])
             at[c] += 1
-    problem = Problem(
+    problem = OrderProblem(
         event, kinds.members[begin:end], kinds.slot[begin:end], kinds.code[begin:end],
         kinds.letter[begin:end], lower, upper, kinds.pairs[begin : end + 1], kinds.factors,
         slots.begin[first_slot:end_slot], slots.end[first_slot:end_slot], slots.law[first_slot:end_slot],

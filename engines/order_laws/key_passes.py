@@ -21,7 +21,7 @@ from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.order_laws.cells import problem_of
 from cepctl.engines.order_laws.same_ticks import add_same_ticks
-from cepctl.engines.order_laws.sets import Walk, begun, carried_back, closing, come_to, dot, sets_of
+from cepctl.engines.order_laws.sets import SetWalk, begun, carried_back, closing, come_to, dot, sets_of
 from cepctl.engines.order_laws.stretches import layer_of, one_more, scale
 
 _MOST_TICKS = 1 << 60
@@ -82,7 +82,7 @@ def _measured(laws, problem, steps, found):
         if room > 0 and len(found) > 0:
             kept.append((walk.sets, through))
         power = scale(states)
-        walk = Walk(states, walk.sets, cell, walk.exponent + power)
+        walk = SetWalk(states, walk.sets, cell, walk.exponent + power)
     walk = come_to(laws, problem, answered, walk, cells)
     states, closes, later = walk.states, closing(laws, problem, walk.sets), walk.sets
     total = dot(states[0], closes)

@@ -335,7 +335,7 @@ def carried(states, problem, happened, before, after):
     return found, int(most)
 
 
-class Walk(NamedTuple):
+class SetWalk(NamedTuple):
     """How far a sum has come: states in the sets of a cell, divided by a power of two."""
 
     states: np.ndarray
@@ -349,7 +349,7 @@ def begun(laws, problem, happened):
     """Before the first cell, where nothing has happened."""
     states = np.zeros((len(happened), 1))
     states[0, 0] = 1.0
-    return Walk(states, sets_of(laws, problem, happened, -1), -1, 0)
+    return SetWalk(states, sets_of(laws, problem, happened, -1), -1, 0)
 
 
 @inner
@@ -359,7 +359,7 @@ def come_to(laws, problem, happened, walk, cell):
         return walk
     sets = sets_of(laws, problem, happened, cell)
     states, power = carried(walk.states, problem, happened, walk.sets, sets)
-    return Walk(states, sets, cell, walk.exponent + power)
+    return SetWalk(states, sets, cell, walk.exponent + power)
 
 
 @inner

@@ -84,7 +84,7 @@ class OrderPairs:
 
 
 @dataclass(frozen=True)
-class Measured:
+class LawAnswers:
     """What a law says of k keys.
 
     Attributes
@@ -130,7 +130,7 @@ def measure_keys(
     folds: Indexes | None = None,
     expected: bool = False,
     pairs: bool = False,
-) -> Measured:
+) -> LawAnswers:
     """Measure keys under a law; for the parameters see `KeyTables`."""
     return KeyTables.of(keys, limit).measure(factors, folds=folds, expected=expected, pairs=pairs)
 
@@ -168,7 +168,7 @@ class KeyTables:
 
     def measure(
         self, factors: Factors, *, folds: Indexes | None = None, expected: bool = False, pairs: bool = False
-    ) -> Measured:
+    ) -> LawAnswers:
         """Measure the keys under a law.
 
         Parameters
@@ -194,7 +194,7 @@ class KeyTables:
         log_z[self.within] = [
             _ln(value) + power * _LN_2 for value, power in zip(values, exponents, strict=True)
         ]
-        return Measured(
+        return LawAnswers(
             self.beyond,
             self.sets,
             log_z,

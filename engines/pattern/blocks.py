@@ -184,7 +184,7 @@ def groups_named_one_by_one(components: Sequence[Component], timings: Iterable[T
     return named
 
 
-class Between(NamedTuple):
+class GapBetween(NamedTuple):
     """What lies between two points: the blocks of these, and how far from each its ticks begin and end."""
 
     begin: int
@@ -198,14 +198,14 @@ class Between(NamedTuple):
         return self.after == 1 and self.before == -1 and self.end == self.begin + 1
 
 
-def between(region: Region) -> Between | None:
+def between(region: Region) -> GapBetween | None:
     """The blocks that a region lies between; None for every other region."""
     if len(region) != 2 or region[0].is_lower == region[1].is_lower:
         return None
     after, before = sorted(region, key=lambda end: not end.is_lower)
     if after.point is None or before.point is None:
         return None
-    return Between(after.point.block, after.constant, before.point.block, before.constant)
+    return GapBetween(after.point.block, after.constant, before.point.block, before.constant)
 
 
 def gap_of(region: Region) -> int | None:

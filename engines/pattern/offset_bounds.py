@@ -27,7 +27,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Ticks
 _NO_CLOCK = NO_CLOCK
 
 
-class Stamps(NamedTuple):
+class ClockStamps(NamedTuple):
     """`EventClocks` for a kernel."""
 
     clock: Indexes
@@ -38,9 +38,9 @@ class Stamps(NamedTuple):
     is_tied: Flags
 
 
-def stamps_of(clocks: EventClocks) -> Stamps:
+def stamps_of(clocks: EventClocks) -> ClockStamps:
     """The arrays of the clocks of some events."""
-    return Stamps(
+    return ClockStamps(
         clocks.clock, clocks.own.buckets, clocks.offsets.buckets, clocks.chain, clocks.along, clocks.is_tied
     )
 

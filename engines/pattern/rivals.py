@@ -46,7 +46,7 @@ def rivals_of(
     candidates: tuple[Indexes, ...],
     partition_by: tuple[str, ...],
     bound: dict[int, Bindings],
-    spans: Spans,
+    spans: BlockSpans,
     *,
     joins: Sequence[RivalJoin] | None = None,
 ) -> list[Rivals]:
@@ -70,7 +70,7 @@ def rivals_of(
 
 
 def certainly_broken(
-    rivals: list[Rivals], masses: Masses, spans: Spans, bound: Mapping[int, Bindings] | None = None
+    rivals: list[Rivals], masses: Masses, spans: BlockSpans, bound: Mapping[int, Bindings] | None = None
 ) -> Flags:
     """Matches that no world returns, because some rival lies in a region wherever it and its ends are.
 
@@ -187,7 +187,7 @@ def link_holds_for_pairs(
 
 
 @dataclass(frozen=True)
-class Spans:
+class BlockSpans:
     """Earliest and latest tick of the first and the last member of every block, shape (n, blocks)."""
 
     first_lower: Ticks
@@ -196,15 +196,15 @@ class Spans:
     last_upper: Ticks
 
 
-def spans_of(masses: Masses, groups: Sequence[Group]) -> Spans:
+def spans_of(masses: Masses, groups: Sequence[Group]) -> BlockSpans:
     """Where the first and last member of every block can be, by their own intervals alone."""
     lower = [masses.lower[group.members] for group in groups]
     upper = [masses.upper[group.members] for group in groups]
     if all(len(group.members) == len(group.offsets) - 1 for group in groups):
         first, last = np.stack(lower, axis=1), np.stack(upper, axis=1)
-        return Spans(first, last, first, last)
+        return BlockSpans(first, last, first, last)
     begins = [group.offsets[:-1] for group in groups]
-    return Spans(
+    return BlockSpans(
         *(
             np.stack([extreme.reduceat(t, b) for t, b in zip(ticks, begins, strict=True)], axis=1)
             for extreme, ticks in (
@@ -255,7 +255,7 @@ class RuleIndex:
     key: JoinKey | None
     codes: Indexes | None
 
-    def join(self, bound: dict[int, Bindings], spans: Spans) -> RivalJoin:
+    def join(self, bound: dict[int, Bindings], spans: BlockSpans) -> RivalJoin:
         """Where the rivals of some matches may be."""
         if self.codes is not None:
             keys = self.codes[some_event(bound)]
@@ -277,7 +277,7 @@ class RuleIndexes:
     partition_by: tuple[str, ...]
     _made: dict[frozenset[int], list[RuleIndex]] = field(default_factory=dict, compare=False, repr=False)
 
-    def joins(self, bound: dict[int, Bindings], spans: Spans) -> list[RivalJoin]:
+    def joins(self, bound: dict[int, Bindings], spans: BlockSpans) -> list[RivalJoin]:
         """One join for every rule; `bound` gives the bindings per positive component."""
         singles = frozenset(i for i, each in bound.items() if not isinstance(each, Group))
         indexes = self._made.get(singles)
@@ -321,12 +321,12 @@ def some_event(bound: dict[int, Bindings]) -> Indexes:
     return each.members[each.offsets[:-1]] if isinstance(each, Group) else each
 
 
-def _widest(rule: AbsenceRule, spans: Spans) -> tuple[Ticks, Ticks]:
+def _widest(rule: AbsenceRule, spans: BlockSpans) -> tuple[Ticks, Ticks]:
     ends = [_region_reach(region, spans) for region in rule.regions]
     return np.min([first for first, _ in ends], axis=0), np.max([last for _, last in ends], axis=0)
 
 
-def _region_reach(region: Region, spans: Spans) -> tuple[Ticks, Ticks]:
+def _region_reach(region: Region, spans: BlockSpans) -> tuple[Ticks, Ticks]:
     count = len(spans.first_lower)
     first = np.full(count, -UNBOUNDED, dtype=np.int64)
     last = np.full(count, UNBOUNDED, dtype=np.int64)
@@ -340,7 +340,7 @@ def _region_reach(region: Region, spans: Spans) -> tuple[Ticks, Ticks]:
     return first, last
 
 
-def extreme(point: Point, spans: Spans, *, latest: bool) -> Ticks:
+def extreme(point: Point, spans: BlockSpans, *, latest: bool) -> Ticks:
     """Latest or earliest tick that a point can have."""
     if point.role == "first":
         ticks = spans.first_upper if latest else spans.first_lower

@@ -32,7 +32,7 @@ from cepctl.numeric.precision import SMALLEST
 
 
 @dataclass(frozen=True)
-class Runs:
+class PointRuns:
     """r runs: the events of run i are event[i], shape (r, j), its first tick is start[i].
 
     It owns tick[offsets[i]:offsets[i + 1]], ascending, and what it holds up to each of them.
@@ -44,10 +44,10 @@ class Runs:
     tick: Ticks
     held: Reals
 
-    def take(self, chosen: slice) -> Runs:
+    def take(self, chosen: slice) -> PointRuns:
         """Consecutive runs."""
         low, high = self.offsets[chosen.start], self.offsets[chosen.stop]
-        return Runs(
+        return PointRuns(
             self.event[chosen],
             self.start[chosen],
             self.offsets[chosen.start : chosen.stop + 1] - low,
@@ -72,7 +72,7 @@ def chain_matches(search: PointSearch) -> Iterator[pl.DataFrame]:
     yield from _extended(search, _first_runs(search), 1)
 
 
-def _first_runs(search: PointSearch) -> Runs:
+def _first_runs(search: PointSearch) -> PointRuns:
     stream, point = search.stream, search.starts
     bound = _bound(search, stream.event[point][:, None])
     held = links_hold(search.events, search.alternative, search.steps[0].links, bound)
@@ -84,15 +84,15 @@ def _first_runs(search: PointSearch) -> Runs:
     return _runs(event[begin][:, None], tick[begin], begin, tick, stream.mass[point])
 
 
-def _runs(event: Indexes, start: Ticks, begin: Indexes, tick: Ticks, mass: Reals) -> Runs:
+def _runs(event: Indexes, start: Ticks, begin: Indexes, tick: Ticks, mass: Reals) -> PointRuns:
     """Runs from their first rows; `mass` is that of the combinations ending at each tick."""
     offsets = np.concatenate([begin, [len(tick)]]).astype(np.int64)
     frame = pl.DataFrame({"run": np.repeat(np.arange(len(begin)), np.diff(offsets)), "mass": mass})
     held = frame.select(pl.col("mass").cum_sum().over("run")).to_series().to_numpy()
-    return Runs(event, start, offsets, tick, held)
+    return PointRuns(event, start, offsets, tick, held)
 
 
-def _extended(search: PointSearch, runs: Runs, column: int) -> Iterator[pl.DataFrame]:
+def _extended(search: PointSearch, runs: PointRuns, column: int) -> Iterator[pl.DataFrame]:
     """Runs with all components bound, batch by batch, depth first."""
     if not len(runs.start):
         return
@@ -111,7 +111,7 @@ def _extended(search: PointSearch, runs: Runs, column: int) -> Iterator[pl.DataF
         yield from _extended(search, longer, column + 1)
 
 
-def _joined(search: PointSearch, runs: Runs, step: PointJoin, begin: Indexes, end: Indexes) -> Runs:
+def _joined(search: PointSearch, runs: PointRuns, step: PointJoin, begin: Indexes, end: Indexes) -> PointRuns:
     """The runs that follow when each is joined with its points of the next component."""
     run, within = places_in_runs(end - begin)
     point = step.index.point[begin[run] + within]
@@ -138,7 +138,7 @@ def _changes(*columns: Indexes) -> Flags:
     return changed
 
 
-def _fits(search: PointSearch, runs: Runs, step: PointJoin, run: Indexes, event: Indexes) -> Flags:
+def _fits(search: PointSearch, runs: PointRuns, step: PointJoin, run: Indexes, event: Indexes) -> Flags:
     """Whether an event can follow a run: not bound in it, and all links hold."""
     fresh = (runs.event[run] != event[:, None]).all(axis=1)
     longer = np.concatenate([runs.event[run], event[:, None]], axis=1)
@@ -150,7 +150,7 @@ def _bound(search: PointSearch, event: Indexes) -> dict[int, Indexes]:
     return {i: event[:, c] for c, i in enumerate(search.alternative.positive[: event.shape[1]])}
 
 
-def _held_before(runs: Runs, run: Indexes, tick: Ticks) -> Reals:
+def _held_before(runs: PointRuns, run: Indexes, tick: Ticks) -> Reals:
     """What a run holds before a tick; every such tick is after the run's first."""
     ticks = np.unique(runs.tick)
     owner = np.repeat(np.arange(len(runs.start)), np.diff(runs.offsets))
@@ -159,7 +159,7 @@ def _held_before(runs: Runs, run: Indexes, tick: Ticks) -> Reals:
     return np.asarray(runs.held[at - 1])
 
 
-def _rows(runs: Runs) -> pl.DataFrame:
+def _rows(runs: PointRuns) -> pl.DataFrame:
     """The last tick that a run holds is its latest, and there it holds everything."""
     final = runs.offsets[1:] - 1
     return pl.DataFrame(

@@ -35,7 +35,7 @@ MAX_TOGETHER = 12
 
 
 @dataclass(frozen=True)
-class Source:
+class PointSource:
     """One alternative: its search, its rules of absence, and its number in the plan."""
 
     number: int
@@ -47,13 +47,13 @@ class Source:
 class _Part:
     """The rows of one alternative, in the order of the situations that they belong to."""
 
-    source: Source
+    source: PointSource
     rows: Combinations
     situation: Indexes
     reach: tuple[tuple[Indexes, Indexes], ...]
 
 
-def collapsed(sources: Sequence[Source], found: Sequence[Combinations]) -> pl.DataFrame:
+def collapsed(sources: Sequence[PointSource], found: Sequence[Combinations]) -> pl.DataFrame:
     """One row per signature and starting point: event_0 ..., `first`, `start`, `end`, `confidence`,
     `alternative`.
 
@@ -117,7 +117,9 @@ def _summed(frame: pl.DataFrame, keys: list[str], order: list[str]) -> pl.DataFr
     )
 
 
-def _situations(sources: Sequence[Source], found: Sequence[Combinations]) -> tuple[Combinations, list[_Part]]:
+def _situations(
+    sources: Sequence[PointSource], found: Sequence[Combinations]
+) -> tuple[Combinations, list[_Part]]:
     """Distinct choices of events and ticks, and where each source's rows lie among them."""
     together = Combinations(
         np.concatenate([rows.event for rows in found]),

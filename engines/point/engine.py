@@ -32,7 +32,7 @@ from cepctl.engines.event.match import match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.absences import gaps_of
 from cepctl.engines.point.chains import chain_matches, is_plain_chain
-from cepctl.engines.point.collapse import Source, collapsed, grouped, over_offsets
+from cepctl.engines.point.collapse import PointSource, collapsed, grouped, over_offsets
 from cepctl.engines.point.combinations import Combinations, PointSearch, candidates_of, point_search
 from cepctl.engines.point.stream import Budget, point_stream
 from cepctl.numeric.arrays import Indexes
@@ -110,16 +110,16 @@ def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
         if not plan.strategy.asks_others and all(is_plain_chain(each) for _, each in own):
             frames = _chain_frames(own)
         else:
-            frames = list(_combination_frames([Source(n, each, gaps_of(each)) for n, each in own]))
+            frames = list(_combination_frames([PointSource(n, each, gaps_of(each)) for n, each in own]))
         if frames:
             yield grouped(pl.concat(frames)).with_columns(pl.col("confidence").clip(upper_bound=1.0))
 
 
 def _of_intervals(plan: Plan, events: Events, candidates: tuple[Indexes, ...]) -> Iterator[pl.DataFrame]:
     """The same of events that last; of an OR they are refused."""
-    from cepctl.engines.point.lasting import LastingSearch, Pairs
+    from cepctl.engines.point.lasting import LastingPoints, LastingSearch
 
-    pairs = Pairs.of(events.endpoints, np.unique(np.concatenate(candidates)))
+    pairs = LastingPoints.of(events.endpoints, np.unique(np.concatenate(candidates)))
     (alternative,) = plan.alternatives
     frames = list(LastingSearch(plan, alternative, events, pairs, candidates, Budget()).rows())
     if frames:
@@ -151,7 +151,7 @@ def _chain_frames(searches: Sequence[tuple[int, PointSearch]]) -> list[pl.DataFr
     return [pl.concat(frames).unique(signature, keep="first", maintain_order=True)]
 
 
-def _combination_frames(sources: Sequence[Source]) -> Iterator[pl.DataFrame]:
+def _combination_frames(sources: Sequence[PointSource]) -> Iterator[pl.DataFrame]:
     """Collapsed rows by starting points; those of one signature may lie in several frames."""
     starts = np.unique(np.concatenate([each.search.starts for each in sources]))
     left = [starts[i : i + _STARTS_AT_ONCE] for i in range(0, len(starts), _STARTS_AT_ONCE)]
@@ -164,7 +164,7 @@ def _combination_frames(sources: Sequence[Source]) -> Iterator[pl.DataFrame]:
             yield collapsed(sources, found)
 
 
-def _found(sources: Sequence[Source], starts: Indexes) -> list[Combinations] | None:
+def _found(sources: Sequence[PointSource], starts: Indexes) -> list[Combinations] | None:
     """All rows of some starting points, per source; None when they are too many at once."""
     found = []
     for source in sources:

@@ -30,14 +30,14 @@ MAX_PAIRS = 5_000_000
 
 
 @dataclass(frozen=True)
-class Pairs:
+class LastingPoints:
     """The points of a stream, whose ticks are starts; `end`, shape (p,), is where each ends."""
 
     points: PointStream
     end: Ticks
 
     @classmethod
-    def of(cls, endpoints: Endpoints, wanted: Indexes) -> Pairs:
+    def of(cls, endpoints: Endpoints, wanted: Indexes) -> LastingPoints:
         """Expand some events (row numbers, ascending).
 
         Raises
@@ -87,7 +87,7 @@ class Bound:
     def take(self, rows: Flags | slice) -> Bound:
         return Bound(self.event[rows], self.start[rows], self.end[rows], self.mass[rows])
 
-    def longer(self, pairs: Pairs, row: Indexes, point: Indexes) -> Bound:
+    def longer(self, pairs: LastingPoints, row: Indexes, point: Indexes) -> Bound:
         """Rows with one more component each, bound to a point."""
         found = pairs.points
         return Bound(
@@ -99,7 +99,7 @@ class Bound:
 
 
 @dataclass(frozen=True)
-class _Join:
+class _PointJoin:
     """The points of a component by key: those of code c from offsets[c] to offsets[c + 1]."""
 
     key: JoinKey
@@ -121,7 +121,7 @@ class LastingSearch:
     plan: Plan
     alternative: Alternative
     events: Events
-    pairs: Pairs
+    pairs: LastingPoints
     candidates: tuple[Indexes, ...]
     budget: Budget
 
@@ -145,7 +145,7 @@ class LastingSearch:
             if len(longer):
                 yield from self._extended(longer)
 
-    def _join(self, component: int, bound: set[int]) -> _Join:
+    def _join(self, component: int, bound: set[int]) -> _PointJoin:
         candidates = self.candidates[component]
         key = join_key(self.alternative, self.plan.partition_by, self.events, component, bound, candidates)
         usable = key.candidate_codes >= 0
@@ -153,7 +153,7 @@ class LastingSearch:
         codes = key.candidate_codes[usable][owner]
         order = np.argsort(codes, kind="stable")
         most = int(codes.max(initial=-1)) + 1
-        return _Join(key, point[order], np.searchsorted(codes[order], np.arange(most + 1)))
+        return _PointJoin(key, point[order], np.searchsorted(codes[order], np.arange(most + 1)))
 
     def _held(self, bound: Bound) -> Bound:
         """Those that hold what is asked of the last component and those before it."""

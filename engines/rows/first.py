@@ -16,7 +16,7 @@ from cepctl.engines.rows.counts import RowCounts
 from cepctl.engines.rows.number_order import Piece, pieces_of
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, with_columns
 from cepctl.engines.rows.order import comparable, with_text
-from cepctl.engines.rows.runs import Part
+from cepctl.engines.rows.runs import MergedPart
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.plan.plan import Plan
 
@@ -112,6 +112,6 @@ class FirstRows:
         """The rows, at most `limit`; without `nested` they are the same."""
         yield from pieces_of(self.blocks(), limit)
 
-    def parts(self, rows_of_part: int) -> list[Part]:
+    def parts(self, rows_of_part: int) -> list[MergedPart]:
         """None: no row lies on disk."""
         return []

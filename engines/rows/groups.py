@@ -17,7 +17,7 @@ from cepctl.engines.rows.first import FirstRows
 from cepctl.engines.rows.law_columns import law_fields
 from cepctl.engines.rows.number_order import Piece, pieces_of
 from cepctl.engines.rows.order import comparable, rounded_column
-from cepctl.engines.rows.runs import Part
+from cepctl.engines.rows.runs import MergedPart
 from cepctl.engines.rows.sorted import SortedRows
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
 
@@ -103,7 +103,7 @@ class GroupRows:
 
     size = merging_bytes = 0
 
-    def parts(self, rows_of_part: int) -> list[Part]:
+    def parts(self, rows_of_part: int) -> list[MergedPart]:
         """None: no row lies on disk."""
         return []
 

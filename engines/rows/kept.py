@@ -14,7 +14,7 @@ from cepctl.numeric.arrays import Flags, Ticks
 _Table = TypeVar("_Table", pa.RecordBatch, pa.Table)
 
 
-class Told(Protocol):
+class RowStarts(Protocol):
     """What is told of rows, by which they are kept."""
 
     @property
@@ -23,7 +23,7 @@ class Told(Protocol):
 
 
 @dataclass(frozen=True)
-class ToldOf:
+class ColumnStarts:
     """The same of rows that stand in columns."""
 
     start: Ticks
@@ -44,7 +44,7 @@ class KeptRows:
         """Whether none is left out."""
         return self == ALL_ROWS
 
-    def among(self, rows: Told) -> Flags:
+    def among(self, rows: RowStarts) -> Flags:
         """Which of some rows are kept."""
         kept = np.ones(len(rows.start), dtype=bool)
         if self.first is not None:
@@ -61,7 +61,7 @@ class KeptRows:
         """Those of some rows of the output that are kept."""
         if self.all_are:
             return found
-        return found.filter(pa.array(self.among(ToldOf(found.column("start").to_numpy()))))
+        return found.filter(pa.array(self.among(ColumnStarts(found.column("start").to_numpy()))))
 
 
 ALL_ROWS = KeptRows()

@@ -164,7 +164,7 @@ class HeldRows:
         self.maker = maker
         self.num_rows = 0
         self._bound: list[_Joined] = []
-        self._start, self._end, self._confidence, self._error = (_Column() for _ in range(4))
+        self._start, self._end, self._confidence, self._error = (_ArrayParts() for _ in range(4))
         self._computed: dict[str, list[pa.Array]] = {}
 
     def add(self, rows: NumberedRows) -> None:
@@ -195,7 +195,7 @@ class HeldRows:
         return NumberedRows(self.maker, matches, {name: parts[0] for name, parts in self._computed.items()})
 
 
-class _Column:
+class _ArrayParts:
     """Parts of an array; it is joined in place of them."""
 
     def __init__(self) -> None:
@@ -214,8 +214,8 @@ class _Joined:
     """What one component binds in all rows, in numbers of 32 bits."""
 
     def __init__(self, is_group: bool) -> None:
-        self._events = _Column()
-        self._sizes = _Column() if is_group else None
+        self._events = _ArrayParts()
+        self._sizes = _ArrayParts() if is_group else None
 
     def add(self, bound: Bindings) -> None:
         self._events.add(events_in(bound).astype(np.int32))

@@ -30,7 +30,7 @@ INDEX = pa.schema(
 
 
 @dataclass(frozen=True)
-class Run:
+class SortedRun:
     """A file of rows in the order of the output, and the INDEX of its batches; picklable."""
 
     path: Path
@@ -48,7 +48,7 @@ class Opening:
     rows_before: int = 0
 
 
-def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
+def write_run(path: Path, blocks: Iterator[pa.Table]) -> SortedRun:
     """Write blocks of rows, which are in order, as one run.
 
     Raises
@@ -80,7 +80,7 @@ def write_run(path: Path, blocks: Iterator[pa.Table]) -> Run:
             f"cannot write rows that do not fit in memory to {path.parent}: {problem.strerror or problem}; "
             "free some disk, name a roomier folder in TMPDIR, or raise --max-memory"
         ) from None
-    return Run(path, rows, size, pa.concat_batches(index))
+    return SortedRun(path, rows, size, pa.concat_batches(index))
 
 
 def _indexed(batch: pa.RecordBatch) -> pa.RecordBatch:
@@ -92,7 +92,7 @@ def _indexed(batch: pa.RecordBatch) -> pa.RecordBatch:
     )
 
 
-def merged(runs: Sequence[Run], held_bytes: int) -> Iterator[pa.Table]:
+def merged(runs: Sequence[SortedRun], held_bytes: int) -> Iterator[pa.Table]:
     """The rows of all runs in their order, block by block, holding about this many bytes of the runs."""
     for _, block in merged_after([Opening(run.path) for run in runs], None, held_bytes):
         yield block
@@ -186,7 +186,7 @@ class _Cursor:
 
 
 @dataclass(frozen=True)
-class Part:
+class MergedPart:
     """The rows `first` to `last`, the latter not included, of the merged runs; picklable.
 
     The runs are opened `after` a key; None where nothing lies before.
@@ -208,7 +208,7 @@ class Part:
                 return
 
 
-def parts_of(runs: Sequence[Run], rows_of_part: int) -> list[Part]:
+def parts_of(runs: Sequence[SortedRun], rows_of_part: int) -> list[MergedPart]:
     """Parts of so many rows, the last one of fewer."""
     batches = pa.Table.from_batches([run.index for run in runs]).combine_chunks()
     order = pc.sort_indices(batches, [(name, "ascending") for name in ("rank", "start", "match")]).to_numpy()
@@ -220,11 +220,11 @@ def parts_of(runs: Sequence[Run], rows_of_part: int) -> list[Part]:
         at = int(np.searchsorted(most, first, "right")) - 1
         key = None if at < 0 else _key(batches, int(order[at]))
         openings = tuple(_opening(run, places, at) for run, places in zip(runs, begun, strict=True))
-        parts.append(Part(number, first, min(first + rows_of_part, int(most[-1])), openings, key))
+        parts.append(MergedPart(number, first, min(first + rows_of_part, int(most[-1])), openings, key))
     return parts
 
 
-def _begun(runs: Sequence[Run], order: Indexes) -> list[Indexes]:
+def _begun(runs: Sequence[SortedRun], order: Indexes) -> list[Indexes]:
     """For each run where its batches come in the order of all batches by their first rows."""
     places = np.empty_like(order)
     places[order] = np.arange(len(order), dtype=order.dtype)
@@ -232,7 +232,7 @@ def _begun(runs: Sequence[Run], order: Indexes) -> list[Indexes]:
     return np.split(places, ends[:-1])
 
 
-def _opening(run: Run, places: Indexes, at: int) -> Opening:
+def _opening(run: SortedRun, places: Indexes, at: int) -> Opening:
     """The last batch of a run that begins not after the batch at this place of the order."""
     batch = max(int(np.searchsorted(places, at, "right")) - 1, 0)
     return Opening(run.path, batch, int(run.index.column("rows").to_numpy()[:batch].sum()))

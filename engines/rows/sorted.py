@@ -19,7 +19,7 @@ from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
 from cepctl.engines.rows.number_order import HeldNumbers, Piece, pieces_of
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, facts_of
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.rows.runs import Part, Run, merged, parts_of, write_run
+from cepctl.engines.rows.runs import MergedPart, SortedRun, merged, parts_of, write_run
 from cepctl.errors import QueryTooLargeError
 from cepctl.process.memory import MemoryBudget, size_text
 
@@ -40,12 +40,12 @@ class WantedRows:
 
 
 @dataclass(frozen=True)
-class Gathered:
+class RunsOfProcess:
     """Rows of one process, all of them in runs, and what is to be told of them; picklable."""
 
     found: int
     counts: RowCounts
-    runs: tuple[Run, ...]
+    runs: tuple[SortedRun, ...]
 
 
 class SortedRows:
@@ -74,7 +74,7 @@ class SortedRows:
         self._held: list[pa.RecordBatch] = []
         self._numbers = HeldNumbers()
         self._size = 0
-        self._levels: list[list[Run]] = [[]]
+        self._levels: list[list[SortedRun]] = [[]]
         self._table: pa.Table | None = None
 
     def add(self, rows: FoundBatch) -> None:
@@ -107,7 +107,7 @@ class SortedRows:
             return
         self._spill()
 
-    def adopt(self, gathered: Gathered) -> None:
+    def adopt(self, gathered: RunsOfProcess) -> None:
         """Take in what another process has gathered in the folder."""
         self.found += gathered.found
         self._counts += gathered.counts
@@ -115,11 +115,11 @@ class SortedRows:
         for run in gathered.runs:
             self._add_run(run)
 
-    def gathered(self) -> Gathered:
+    def gathered(self) -> RunsOfProcess:
         """Write all that is held, for another process to adopt."""
         if self._size:
             self._spill()
-        return Gathered(self.found, self._counts, tuple(run for level in self._levels for run in level))
+        return RunsOfProcess(self.found, self._counts, tuple(run for level in self._levels for run in level))
 
     @property
     def counts(self) -> RowCounts:
@@ -164,7 +164,7 @@ class SortedRows:
                 if left <= 0:
                     return
 
-    def parts(self, rows_of_part: int) -> list[Part]:
+    def parts(self, rows_of_part: int) -> list[MergedPart]:
         """The rows, all of them in runs, cut into parts of so many; none where no row lies on disk."""
         if not self.spilled:
             return []
@@ -225,7 +225,7 @@ class SortedRows:
         self._table, self._held, self._numbers, self._size = None, [], HeldNumbers(), 0
         self._add_run(run)
 
-    def _add_run(self, run: Run) -> None:
+    def _add_run(self, run: SortedRun) -> None:
         """Keep few runs: as many as are merged at once become one of the next level."""
         number = 0
         while True:

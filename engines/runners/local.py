@@ -14,7 +14,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.first import FirstRows
 from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.progress import RunProgress
 from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
 from cepctl.engines.runners.slice_task import Owned, SliceTask
 from cepctl.engines.runners.slices import TimeSlice, growing_slices
@@ -38,7 +38,7 @@ def found_in_stored(
     plan: Plan,
     sources: Sequence[EventSource],
     options: MatchOptions | None = None,
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
 ) -> Iterator[FoundBatch]:
     """The rows of a plan on stored events, as they are found; only events are held that can matter to it.
 
@@ -49,7 +49,7 @@ def found_in_stored(
     QueryTooLargeError
         If the events that can matter do not fit in memory.
     """
-    options, progress = options or MatchOptions(), progress or Progress()
+    options, progress = options or MatchOptions(), progress or RunProgress()
     if plan.never is not None:
         return
     _refuse_repeated(sources)
@@ -62,7 +62,7 @@ def found_in_stored(
 
 
 def find_first(
-    plan: Plan, sources: Sequence[EventSource], rows: FirstRows, options: MatchOptions, progress: Progress
+    plan: Plan, sources: Sequence[EventSource], rows: FirstRows, options: MatchOptions, progress: RunProgress
 ) -> None:
     """Look for the first row of stored events, in ever longer slices, until no later one can be before it.
 

@@ -20,7 +20,7 @@ _LOOK_SECONDS = 0.5
 
 
 @dataclass
-class Progress:
+class RunProgress:
     """Facts of one run; `tell` takes a line for people now and then.
 
     `slicing` and `relevant`, how many events can matter, are None until they are known; the local runner

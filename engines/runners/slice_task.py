@@ -54,7 +54,7 @@ def require_room(size: int, memory: MemoryBudget) -> None:
 
 
 @dataclass
-class Room:
+class ReadingRoom:
     """What is left of memory while several threads read events, each of which tells of every row group."""
 
     memory: MemoryBudget
@@ -158,14 +158,14 @@ class SliceTask:
         """
         pieces = list(groups.pieces(_GROUPS_AT_ONCE))
         tables: list[list[pa.Table]] = [[] for _ in pieces]
-        room = Room(self.options.memory)
+        room = ReadingRoom(self.options.memory)
         parts = [partial(self._near, room, first, last, *numbered) for numbered in enumerate(pieces)]
         for number, found in concurrently(telling(parts, told), self.options.threads):
             tables[number] = found
         return self.joined([table for found in tables for table in found])
 
     def _near(
-        self, room: Room, first: int, last: int, number: int, piece: tuple[int, int, Sequence[int]]
+        self, room: ReadingRoom, first: int, last: int, number: int, piece: tuple[int, int, Sequence[int]]
     ) -> Iterator[tuple[int, list[pa.Table]]]:
         """The events of a piece that can matter and touch [first, last], with its number."""
         tables = []

@@ -24,9 +24,9 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.first import FirstRows
 from cepctl.engines.rows.groups import FoundRows
 from cepctl.engines.rows.numbers import FoundBatch, with_columns
-from cepctl.engines.rows.sorted import Gathered, SortedRows
+from cepctl.engines.rows.sorted import RunsOfProcess, SortedRows
 from cepctl.engines.runners.local import find_first, found_in_stored
-from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.progress import RunProgress
 from cepctl.engines.runners.shuffle import (
     as_stream,
     refuse_repeated,
@@ -54,7 +54,7 @@ _NOTHING = Owned()
 
 
 @dataclass(frozen=True)
-class Part:
+class SliceFound:
     """What a task tells: which events that can matter it `owned`, and its matches.
 
     These are an Arrow stream, or sorted runs in a folder that it shares with the driver.
@@ -62,7 +62,7 @@ class Part:
 
     owned: Owned = _NOTHING
     stream: bytes | None = None
-    gathered: Gathered | None = None
+    gathered: RunsOfProcess | None = None
 
 
 def run(
@@ -89,7 +89,7 @@ def collect(
     options: MatchOptions | None = None,
     *,
     slicing: Slicing | None = None,
-    progress: Progress | None = None,
+    progress: RunProgress | None = None,
 ) -> None:
     """Run a plan on stored events; adds to `rows`.
 
@@ -102,7 +102,7 @@ def collect(
     CepctlError
         What the partition function raised in a task.
     """
-    options, progress = options or MatchOptions(), progress or Progress()
+    options, progress = options or MatchOptions(), progress or RunProgress()
     if runner.here and isinstance(rows, FirstRows):
         find_first(plan, sources, rows, options, progress)
         return
@@ -139,7 +139,7 @@ def collect(
 
 
 def _found_here(
-    plan: Plan, sources: Sequence[EventSource], options: MatchOptions, progress: Progress
+    plan: Plan, sources: Sequence[EventSource], options: MatchOptions, progress: RunProgress
 ) -> Iterator[FoundBatch]:
     return found_in_stored(plan, sources, options, progress)
 
@@ -165,7 +165,7 @@ class _Job:
     matches: Counter
     shared: Path | None
 
-    def parts(self, runner: Runner, progress: Progress) -> Iterator[Part]:
+    def parts(self, runner: Runner, progress: RunProgress) -> Iterator[SliceFound]:
         """What all tasks tell: each slice reads what it needs, or is sent what other tasks have read."""
         told = progress.of_tasks(self.matches)
         if not self.slicing.sent:
@@ -195,7 +195,7 @@ class _Job:
         sources = (each.copied(directory, prefix) if each.shipped else each for each in self.task.sources)
         return replace(self.task, sources=tuple(sources))
 
-    def match_slice(self, number: int) -> Iterator[Part]:
+    def match_slice(self, number: int) -> Iterator[SliceFound]:
         """The matches of one slice."""
         return self._parts(self.here().run(self.slicing.slices[number]))
 
@@ -207,7 +207,7 @@ class _Job:
         """The events of a file, to the groups that need them."""
         return sent_events(self.here(), self.slicing, widest, *file)
 
-    def match_sent(self, group: int, pieces: list[bytes]) -> Iterator[Part]:
+    def match_sent(self, group: int, pieces: list[bytes]) -> Iterator[SliceFound]:
         """The matches of a group whose events were sent here."""
         return self._parts(self._matched(group, pieces))
 
@@ -223,25 +223,25 @@ class _Job:
         """The ids of a file, to the buckets in which equal ones meet."""
         return sent_ids(self.here().sources[file[0]].ids(file[1]), buckets)
 
-    def _parts(self, found: Iterator[Found]) -> Iterator[Part]:
+    def _parts(self, found: Iterator[Found]) -> Iterator[SliceFound]:
         """What goes to the driver: few rows as they are, many as runs in a folder where that is seen."""
         plan, options = self.task.plan, self.task.options
         rows, size = None, 0
         for owned, batch in found:
             if batch is None:
-                yield Part(owned)
+                yield SliceFound(owned)
                 continue
             self.matches.add(batch.num_rows)
             if rows is None:
                 whole = with_columns(batch)
                 size += whole.nbytes
                 if self.shared is None or size <= _RETURNED_BYTES:
-                    yield Part(stream=as_stream(pa.Table.from_batches([whole])))
+                    yield SliceFound(stream=as_stream(pa.Table.from_batches([whole])))
                     continue
                 rows = SortedRows(schema_for(plan, options), options.wanted, options.memory, self.shared)
             rows.add(batch)
         if rows is not None:
-            yield Part(gathered=rows.gathered())
+            yield SliceFound(gathered=rows.gathered())
 
 
 def _refuse_repeated(job: _Job, runner: Runner) -> None:

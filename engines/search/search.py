@@ -71,11 +71,11 @@ class Search:
     push_down: PushDown | None = None
     pairs_at_once: int = PAIRS_AT_ONCE
     gaps: tuple[CertainGap, ...] = ()
-    growth: Growth | None = None
+    growth: Growing | None = None
 
     @classmethod
     def of_unrolled(
-        cls, plan: Plan, form: Unrolled, candidates: Sequence[Indexes], growth: Growth | None = None
+        cls, plan: Plan, form: Unrolled, candidates: Sequence[Indexes], growth: Growing | None = None
     ) -> Search:
         """That of a reading whose groups are so many single events; `candidates` as the reading has them."""
         alternative, own = form.alternative, tuple(candidates[i] for i in form.origin)
@@ -107,7 +107,7 @@ class GroupJoin:
     index: IntervalIndex
 
 
-class Growth(Protocol):
+class Growing(Protocol):
     """Which partial matches may bind the event that they bound last."""
 
     def kept(self, events: Events, rows: Indexes, taken: int) -> Indexes:

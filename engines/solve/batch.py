@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from cepctl.engines.confidence.intervals.search import IntervalSearch
 
 
-class Members(NamedTuple):
+class BoundMembers(NamedTuple):
     """Pairs of a match and an event that it binds in one place."""
 
     row: Indexes
@@ -130,7 +130,7 @@ class Batch:
         return any(not isinstance(each, Group) for each in self.bound.values())
 
     @property
-    def members(self) -> Iterator[Members]:
+    def members(self) -> Iterator[BoundMembers]:
         """The members of each group, of sequences those of each place in it."""
         for block in self.measure.shape.blocks:
             for component in block.components:
@@ -139,11 +139,11 @@ class Batch:
                     continue
                 owner, begin = group.owner, group.offsets[:-1]
                 if block.kind is not BlockKind.SEQUENCE:
-                    yield Members(owner, group.members)
+                    yield BoundMembers(owner, group.members)
                     continue
                 place = np.arange(len(owner)) - begin[owner]
                 for each in range(int(group.sizes.max(initial=0))):
-                    yield Members(owner[place == each], group.members[place == each])
+                    yield BoundMembers(owner[place == each], group.members[place == each])
 
     @cached_property
     def valid(self) -> tuple[Ticks, Ticks]:

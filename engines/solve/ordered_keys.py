@@ -16,7 +16,7 @@ from cepctl.engines.solve.points import Found
 from cepctl.numeric.arrays import Indexes
 
 if TYPE_CHECKING:
-    from cepctl.engines.confidence.orders.asked import Rows
+    from cepctl.engines.confidence.orders.asked import LawRows
 
 Door: TypeAlias = Callable[[Batch], Measured]
 
@@ -39,13 +39,13 @@ def under_laws(door: Door, batch: Batch, rows: Indexes) -> Found:
     return rows, replace(found, confidence=confidence)
 
 
-def rows_of(batch: Batch) -> Rows:
+def rows_of(batch: Batch) -> LawRows:
     """What the matches of a batch ask; only rivals that can decide one count."""
-    from cepctl.engines.confidence.orders.asked import Rows
+    from cepctl.engines.confidence.orders.asked import LawRows
 
     shape, deciding = batch.measure.shape, batch.deciding
     if not deciding:
-        return Rows.plain(batch.events)
+        return LawRows.plain(batch.events)
     gaps = [_bits({_gap(region, shape) for region in each.rule.regions}) for each in deciding]
     row = np.concatenate([each.row for each in deciding])
     rival = np.concatenate([each.event for each in deciding])
@@ -55,7 +55,7 @@ def rows_of(batch: Batch) -> Rows:
     new[1:] = (np.diff(row[order]) != 0) | (np.diff(rival[order]) != 0)
     begins = np.flatnonzero(new)
     joined = np.bitwise_or.reduceat(told[order], begins) if len(begins) else told
-    return Rows(batch.events, row[order][begins], rival[order][begins], joined)
+    return LawRows(batch.events, row[order][begins], rival[order][begins], joined)
 
 
 def _bits(gaps: set[int]) -> int:

@@ -13,18 +13,18 @@ from cepctl.plan.plan import Scope
 
 if TYPE_CHECKING:
     from cepctl.engines.worlds.bound_events import Bound, Edge, Ticks
-    from cepctl.engines.worlds.combinations import Combinations
+    from cepctl.engines.worlds.combinations import Bindable
 
 
 def happens(
-    search: Combinations, ticks: Ticks, bound: Bound, block: tuple[int, ...], gap: tuple[Edge, Edge]
+    search: Bindable, ticks: Ticks, bound: Bound, block: tuple[int, ...], gap: tuple[Edge, Edge]
 ) -> bool:
     """Whether some events make up the whole between both ends, excluded, of a gap."""
     return _rest_happens(search, ticks, bound, block, *gap, in_order=block in search.alternative.sequences)
 
 
 def _rest_happens(
-    search: Combinations,
+    search: Bindable,
     ticks: Ticks,
     whole: Bound,
     rest: Sequence[int],

@@ -39,7 +39,7 @@ Buckets: TypeAlias = Sequence[tuple[int, int, float]]
 
 
 @dataclass(frozen=True)
-class Variables:
+class VaryingTicks:
     """All that varies between worlds: `owns[e]` of event e; `offsets[c]` of clock c.
 
     `clock_of[e]` is the place of event e's clock among the offsets, None where it has none.  `ties` are two
@@ -52,7 +52,7 @@ class Variables:
     ties: tuple[tuple[int, int, int], ...] = ()
 
     @classmethod
-    def of(cls, rows: Sequence[Row], clocks: Mapping[str, Buckets]) -> Variables:
+    def of(cls, rows: Sequence[Row], clocks: Mapping[str, Buckets]) -> VaryingTicks:
         """From events in their order; raises EventSchemaError where an event or a clock has no mass."""
         stamping = [cast("str | None", row.get("clock")) for row in rows]
         names = sorted({name for name in stamping if name is not None})
@@ -114,7 +114,7 @@ def rows_of(plan: Plan, events: pa.Table) -> list[Row]:
 def worlds_of_events(rows: Sequence[Row]) -> Iterator[tuple[Times, int]]:
     """The worlds of some events alone, whose rows know the clocks, with weights."""
     known = [cast("Mapping[str, Buckets]", row[_CLOCKS]) for row in rows if _CLOCKS in row]
-    return Variables.of(rows, known[0] if known else {}).worlds()
+    return VaryingTicks.of(rows, known[0] if known else {}).worlds()
 
 
 def can_happen(row: Row, clocks: Mapping[str, Buckets]) -> bool:

@@ -34,7 +34,7 @@ from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope
 
 
 @dataclass(frozen=True)
-class Combinations:
+class Bindable:
     """What one alternative of a plan can bind of one stream, in one world at a time."""
 
     plan: Plan

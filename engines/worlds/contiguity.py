@@ -21,10 +21,10 @@ from cepctl.engines.worlds.bound_events import (
 )
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.combinations import Combinations
+    from cepctl.engines.worlds.combinations import Bindable
 
 
-def holds_contiguously(search: Combinations, ticks: Ticks, bound: Bound, *, of_key: bool) -> bool:
+def holds_contiguously(search: Bindable, ticks: Ticks, bound: Bound, *, of_key: bool) -> bool:
     """Whether the rows of contiguity hold of a finished combination; `of_key`: of events of its partition."""
     return not any(
         _between(search, ticks, bound, *gap, of_key=of_key) for gap in _gaps(search, ticks, bound)
@@ -35,7 +35,7 @@ def holds_contiguously(search: Combinations, ticks: Ticks, bound: Bound, *, of_k
     )
 
 
-def _gaps(search: Combinations, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int]]:
+def _gaps(search: Bindable, ticks: Ticks, bound: Bound) -> Iterator[tuple[int, int]]:
     """The ticks of what follows each other, but for sets."""
     for here, there, alone in remembered(bound, "neighbours", lambda: _neighbours(search, bound)):
         if here:
@@ -45,7 +45,7 @@ def _gaps(search: Combinations, ticks: Ticks, bound: Bound) -> Iterator[tuple[in
             yield from ((ticks.ends[one], ticks[other]) for one, other in pairwise(by_time))
 
 
-def _neighbours(search: Combinations, bound: Bound) -> list[tuple[Sequence[int], Sequence[int], bool]]:
+def _neighbours(search: Bindable, bound: Bound) -> list[tuple[Sequence[int], Sequence[int], bool]]:
     """The events of each block, whether it is no set, and before it those of the one before, but for sets."""
     found = []
     for before, block in pairwise(((), *search.blocks_of_rows)):
@@ -55,7 +55,7 @@ def _neighbours(search: Combinations, bound: Bound) -> list[tuple[Sequence[int],
     return found
 
 
-def _set_holds(search: Combinations, ticks: Ticks, bound: Bound, place: int, *, of_key: bool) -> bool:
+def _set_holds(search: Bindable, ticks: Ticks, bound: Bound, place: int, *, of_key: bool) -> bool:
     """The row "B+ under contiguity": what lies between the neighbours is the group."""
     blocks = search.blocks_of_rows
     group = set(events_in(bound, blocks[place]))
@@ -66,13 +66,13 @@ def _set_holds(search: Combinations, ticks: Ticks, bound: Bound, place: int, *, 
     return between <= group if leading or trailing else between == group
 
 
-def _between(search: Combinations, ticks: Ticks, bound: Bound, lo: int, hi: int, *, of_key: bool) -> set[int]:
+def _between(search: Bindable, ticks: Ticks, bound: Bound, lo: int, hi: int, *, of_key: bool) -> set[int]:
     """Events of the input (of the match's partition) strictly between two ticks, of any type."""
     keys = search.stream.keys
     key = keys[next(iter(events_of(bound)))]
     return {e for e, tick in enumerate(ticks) if lo < tick < hi and (not of_key or keys[e] == key)}
 
 
-def _is_set(search: Combinations, block: Sequence[int]) -> bool:
+def _is_set(search: Bindable, block: Sequence[int]) -> bool:
     components = [search.alternative.components[j] for j in block]
     return any(each.kleene and not each.ordered for each in components)

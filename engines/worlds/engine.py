@@ -26,13 +26,13 @@ from typing import TypeAlias, cast
 import pyarrow as pa
 
 from cepctl.engines.worlds.bound_events import Bound, extent, remembered
-from cepctl.engines.worlds.clocks import Variables, can_happen, rows_of
+from cepctl.engines.worlds.clocks import VaryingTicks, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
-from cepctl.engines.worlds.known import Known, constrained_rows, no_world_remains
+from cepctl.engines.worlds.known import KnownCombinations, constrained_rows, no_world_remains
 from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
 from cepctl.engines.worlds.readings import reading
 from cepctl.engines.worlds.repetitions import in_one_group
-from cepctl.engines.worlds.search import Search
+from cepctl.engines.worlds.search import WorldSearch
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.laws.choices import LAWLESS
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
@@ -163,7 +163,7 @@ class Returned:
     end: int
     decided: int
     number: int
-    search: Search
+    search: WorldSearch
     bound: Bound
 
 
@@ -234,10 +234,10 @@ def _visited(plan: Plan, rows: Iterable[Row]) -> Iterator[World]:
     matter = _that_can_matter(plan, Stream.of(rows, plan.partition_by))
     stream = Stream.of([row for row in matter.rows if can_happen(row, plan.clocks)], plan.partition_by)
     work = Work()
-    searches = [Search(plan, alternative, stream, work) for alternative in plan.alternatives]
+    searches = [WorldSearch(plan, alternative, stream, work) for alternative in plan.alternatives]
     _require_intervals(plan, searches)
-    possible = Variables.of(stream.rows, plan.clocks).worlds()
-    known = Known.of(plan.given, stream)
+    possible = VaryingTicks.of(stream.rows, plan.clocks).worlds()
+    known = KnownCombinations.of(plan.given, stream)
     keys = keys_under_laws(plan.laws, stream.rows)
     remaining = [(ticks, _weighed(keys, ticks, weight)) for ticks, weight in possible if known.holds(ticks)]
     whole = sum(weight for _, weight in remaining)
@@ -267,7 +267,7 @@ def _weighed(keys: Sequence[KeyUnderLaw], ticks: Times, weight: int) -> int | Fr
     return math.prod((key.weight(ticks) for key in keys), start=Fraction(weight)) if keys else weight
 
 
-def _require_intervals(plan: Plan, searches: Sequence[Search]) -> None:
+def _require_intervals(plan: Plan, searches: Sequence[WorldSearch]) -> None:
     """Raise UnsupportedQueryError where an event that lasts fits what it may not."""
     for search in searches:
         for j, component in enumerate(search.alternative.components):
@@ -277,7 +277,7 @@ def _require_intervals(plan: Plan, searches: Sequence[Search]) -> None:
                 refuse_lasting_groups(component)
 
 
-def _matches(searches: Sequence[Search], ticks: Times) -> Iterator[tuple[int, Bound]]:
+def _matches(searches: Sequence[WorldSearch], ticks: Times) -> Iterator[tuple[int, Bound]]:
     for number, search in enumerate(searches):
         for bound in search.matches(ticks):
             yield number, bound
@@ -295,7 +295,7 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
     if counted == "key":
         kept |= {e for e in range(len(stream)) if stream.keys[e] is not None}
     else:
-        searches = [Search(plan, alternative, stream, Work()) for alternative in plan.alternatives]
+        searches = [WorldSearch(plan, alternative, stream, Work()) for alternative in plan.alternatives]
         kept |= {
             e
             for e in range(len(stream))
@@ -305,12 +305,12 @@ def _that_can_matter(plan: Plan, stream: Stream) -> Stream:
     return Stream.of([stream.rows[e] for e in sorted(kept)], plan.partition_by)
 
 
-def _signature(search: Search, bound: Bound) -> Signature:
+def _signature(search: WorldSearch, bound: Bound) -> Signature:
     groups = in_one_group(search.alternative, bound)
     return tuple(tuple(cast(str, search.stream.rows[e]["event_id"]) for e in group) for group in groups)
 
 
-def _ids(search: Search, bound: Bound) -> dict[str, tuple[str, ...]]:
+def _ids(search: WorldSearch, bound: Bound) -> dict[str, tuple[str, ...]]:
     alternative = search.alternative
     bindings = {
         alternative.components[j].variable: _group_ids(search, bound, j) if j in bound else ()
@@ -319,5 +319,5 @@ def _ids(search: Search, bound: Bound) -> dict[str, tuple[str, ...]]:
     return dict.fromkeys(alternative.absent, ()) | bindings
 
 
-def _group_ids(search: Search, bound: Bound, component: int) -> tuple[str, ...]:
+def _group_ids(search: WorldSearch, bound: Bound, component: int) -> tuple[str, ...]:
     return tuple(cast(str, search.stream.rows[e]["event_id"]) for e in bound[component])

@@ -22,7 +22,7 @@ import numpy as np
 import pyarrow as pa
 
 from cepctl.engines.rows.groups import group_schema
-from cepctl.engines.rows.kept import ALL_ROWS, KeptRows, ToldOf
+from cepctl.engines.rows.kept import ALL_ROWS, ColumnStarts, KeptRows
 from cepctl.engines.rows.order import encoded_ids, match_text
 from cepctl.engines.worlds.clocks import plain_rows, rows_of
 from cepctl.engines.worlds.engine import (
@@ -75,7 +75,7 @@ def exact_groups(plan: Plan, events: pa.Table, kept: KeptRows = ALL_ROWS) -> dic
     for part in [rows] if plan.clocks else independent_parts(plan, rows):
         found, worlds = visited_worlds(plan, part)
         by_id: dict[str, Row] = {str(row["event_id"]): row for row in part}
-        told = ToldOf(np.array([match.start for match in found.values()], dtype=np.int64))
+        told = ColumnStarts(np.array([match.start for match in found.values()], dtype=np.int64))
         found = dict(compress(found.items(), kept.among(told)))
         keys = {each: _key(plan, match, by_id) for each, match in found.items()}
         held: dict[Key, Fraction] = defaultdict(Fraction)

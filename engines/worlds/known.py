@@ -20,14 +20,14 @@ Combination: TypeAlias = tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class Known:
+class KnownCombinations:
     """All combinations of events that the clauses speak of, each with its clause."""
 
     combinations: tuple[tuple[Given, Combination], ...]
     of_ends: frozenset[Combination] = frozenset()
 
     @classmethod
-    def of(cls, given: Sequence[Given], stream: Stream) -> Known:
+    def of(cls, given: Sequence[Given], stream: Stream) -> KnownCombinations:
         for each in given:
             _require_known(each)
         known = tuple((each, found) for each in given for found in _combinations(each, stream))

@@ -19,10 +19,10 @@ from cepctl.engines.worlds.bound_events import (
 )
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.combinations import Combinations
+    from cepctl.engines.worlds.combinations import Bindable
 
 
-def holds(search: Combinations, ticks: Ticks, bound: Bound) -> bool:
+def holds(search: Bindable, ticks: Ticks, bound: Bound) -> bool:
     """Whether the rows of next match hold of a finished combination, or of the first components of one."""
     order = tuple(i for i in search.alternative.positive if i in bound)
     used = events_of(bound)
@@ -43,12 +43,12 @@ def holds(search: Combinations, ticks: Ticks, bound: Bound) -> bool:
     return True
 
 
-def up_to(search: Combinations, bound: Bound, components: tuple[int, ...]) -> Binding:
+def up_to(search: Bindable, bound: Bound, components: tuple[int, ...]) -> Binding:
     """What some components bind, without those after them."""
     return remembered(bound, components, lambda: search.binding({j: bound[j] for j in components}))
 
 
-def _after(search: Combinations, ticks: Ticks, bound: Bound, component: int) -> Edge:
+def _after(search: Bindable, ticks: Ticks, bound: Bound, component: int) -> Edge:
     """The tick after which a single component takes its first fitting event."""
     block = next(each for each in search.alternative.positive_blocks if component in each)
     in_branch = [i for i, j in search.alternative.orders if j == component and i not in search.negated]
@@ -59,7 +59,7 @@ def _after(search: Combinations, ticks: Ticks, bound: Bound, component: int) -> 
     return last_tick(ticks, before) if before else first_tick(ticks, events_in(bound, block)) - 1
 
 
-def _group_holds(search: Combinations, ticks: Ticks, bound: Bound, place: int) -> bool:
+def _group_holds(search: Bindable, ticks: Ticks, bound: Bound, place: int) -> bool:
     """The row "B+ under STNM", for the Kleene component at `place` among the positive ones."""
     order = search.alternative.positive
     earlier = up_to(search, bound, order[:place])

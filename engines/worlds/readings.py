@@ -14,7 +14,7 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
 
 if TYPE_CHECKING:
-    from cepctl.engines.worlds.combinations import Combinations
+    from cepctl.engines.worlds.combinations import Bindable
 
 Counted: TypeAlias = Literal["fitting", "key", "all"]
 
@@ -27,17 +27,17 @@ class Reading:
     taken may depend on what was.
     """
 
-    holds: Callable[[Combinations, Ticks, Bound], bool]
+    holds: Callable[[Bindable, Ticks, Bound], bool]
     counted: Counted
     fills_window: bool = False
     as_runs: bool = False
 
 
-def _anything(search: Combinations, ticks: Ticks, bound: Bound) -> bool:
+def _anything(search: Bindable, ticks: Ticks, bound: Bound) -> bool:
     return True
 
 
-def _next_match(search: Combinations, ticks: Ticks, bound: Bound) -> bool:
+def _next_match(search: Bindable, ticks: Ticks, bound: Bound) -> bool:
     return next_match.holds(search, ticks, bound)
 
 

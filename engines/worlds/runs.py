@@ -23,14 +23,14 @@ from cepctl.engines.worlds.expressions import holds, reads_finished
 
 if TYPE_CHECKING:
     from cepctl.engines.worlds.bound_events import Bound, Group, Ticks
-    from cepctl.engines.worlds.combinations import Combinations
+    from cepctl.engines.worlds.combinations import Bindable
 
 
 @dataclass(frozen=True)
 class Run:
     """A run so far: `first` and `last` are the ticks of the first and the last event that it took."""
 
-    search: Combinations
+    search: Bindable
     ticks: Ticks
     place: int
     group: Group
@@ -125,7 +125,7 @@ class Run:
         return fits_next(self.search, place, event, self.bound, ())
 
 
-def runs(search: Combinations, ticks: Ticks) -> Iterator[Bound]:
+def runs(search: Bindable, ticks: Ticks) -> Iterator[Bound]:
     """All runs in one world: the first component, or what leads to the last AND, starts at any tick."""
     lead = search.alternative.lead
     if lead:
@@ -142,7 +142,7 @@ def runs(search: Combinations, ticks: Ticks) -> Iterator[Bound]:
             yield from Run(search, ticks, place, group, {}, tick, tick).finished()
 
 
-def finished_run(search: Combinations, ticks: Ticks, bound: Bound) -> Run:
+def finished_run(search: Bindable, ticks: Ticks, bound: Bound) -> Run:
     """The run that a match is, with its last component as the one that takes."""
     taken = [place for place, i in enumerate(search.alternative.positive) if i in bound]
     group = bound[search.alternative.positive[taken[-1]]]
@@ -151,7 +151,7 @@ def finished_run(search: Combinations, ticks: Ticks, bound: Bound) -> Run:
     return Run(search, ticks, taken[-1], group, before, every[0], every[-1])
 
 
-def _up_to_sure(search: Combinations, place: int) -> list[int]:
+def _up_to_sure(search: Bindable, place: int) -> list[int]:
     """The places from one on, up to the first whose component has to be there."""
     found = []
     for number, i in enumerate(search.alternative.positive[place:], start=place):
@@ -161,7 +161,7 @@ def _up_to_sure(search: Combinations, place: int) -> list[int]:
     return found
 
 
-def together(search: Combinations, place: int, events: list[int]) -> list[Group]:
+def together(search: Bindable, place: int, events: list[int]) -> list[Group]:
     """Each event alone; for a set all of one key at once."""
     component = search.alternative.components[search.alternative.positive[place]]
     if not component.kleene or component.ordered:
@@ -170,7 +170,7 @@ def together(search: Combinations, place: int, events: list[int]) -> list[Group]
     return [tuple(e for e in events if search.stream.keys[e] == key) for key in keys]
 
 
-def fits_next(search: Combinations, place: int, event: int, before: Bound, group: Group) -> bool:
+def fits_next(search: Bindable, place: int, event: int, before: Bound, group: Group) -> bool:
     """Whether an event fits as the next member at a place, given all that is bound before it."""
     component = search.alternative.positive[place]
     wanted = search.alternative.components[component]

@@ -25,7 +25,7 @@ from cepctl.engines.worlds.bound_events import (
     last_tick,
     remembered,
 )
-from cepctl.engines.worlds.combinations import Combinations
+from cepctl.engines.worlds.combinations import Bindable
 from cepctl.engines.worlds.readings import not_known, reading
 from cepctl.engines.worlds.runs import finished_run, runs
 from cepctl.engines.worlds.timings import named, timing_holds
@@ -34,7 +34,7 @@ from cepctl.schema import LATEST_TICK
 
 
 @dataclass(frozen=True)
-class Search(Combinations):
+class WorldSearch(Bindable):
     """One alternative of a plan over one stream; `matches` answers for one world at a time."""
 
     def __post_init__(self) -> None:

@@ -17,7 +17,7 @@ CUT = "a last line without an end, cut while it was written"
 
 
 @dataclass(frozen=True)
-class Block:
+class NumberedLines:
     """Lines without their ends, and the number of the first, from 1."""
 
     first: int
@@ -33,7 +33,7 @@ class Block:
 
 def blocks(
     stream: IO[bytes], source: str, account: Account, *, may_lack_end: bool = False
-) -> Iterator[Block]:
+) -> Iterator[NumberedLines]:
     """The lines of a log; what is not UTF-8 in them becomes U+FFFD.
 
     A last line without an end is refused, unless it `may_lack_end`: half of a number is a number, too.
@@ -66,5 +66,7 @@ def blocks(
     chunks.tell_damage(source, account.report, as_record=False)
 
 
-def _block(first: int, text: bytes) -> Block:
-    return Block(first, pl.Series("text", text.decode("utf-8", "replace").split("\n"), dtype=pl.String))
+def _block(first: int, text: bytes) -> NumberedLines:
+    return NumberedLines(
+        first, pl.Series("text", text.decode("utf-8", "replace").split("\n"), dtype=pl.String)
+    )

@@ -17,7 +17,7 @@ from collections.abc import Iterator
 from typing import IO
 
 from cepctl.errors import LogFormatError
-from cepctl.io.clocks.contract import Account, Batch, ClockLog
+from cepctl.io.clocks.contract import Account, ClockLog, ClockRows
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.text_encoding import decoded
 
@@ -37,7 +37,7 @@ def recognises(head: bytes) -> bool:
     return "version" in line and isinstance(line.get(str(line.get("event"))), dict)
 
 
-def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
+def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[ClockRows]:
     """Refuse the log by the version that it names.
 
     Raises

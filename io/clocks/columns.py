@@ -15,7 +15,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.io.clocks.blocks import blocks
-from cepctl.io.clocks.contract import Account, Batch
+from cepctl.io.clocks.contract import Account, ClockRows
 from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, Nanoseconds, nanoseconds
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.text_encoding import decoded
@@ -151,7 +151,9 @@ class ColumnLog:
         known = [self.fits(line.split()) for line in lines if line.strip(" \t\r\0") and not _is_banner(line)]
         return 2 * sum(known) > len(known)
 
-    def read(self, stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
+    def read(
+        self, stream: IO[bytes], source: str, options: ReadOptions, account: Account
+    ) -> Iterator[ClockRows]:
         """The rows of the log."""
         for block in blocks(stream, source, account):
             numbered = block.numbered().filter(~pl.col("text").str.contains(r"^\s*[=A-Za-z]"))
@@ -168,7 +170,7 @@ class ColumnLog:
                 found.append(fields.kept(self.rows(fields)))
             if found:
                 rows = pl.concat(found)
-                yield Batch(self.kind, rows.sort("line") if len(found) > 1 else rows)
+                yield ClockRows(self.kind, rows.sort("line") if len(found) > 1 else rows)
 
 
 def _cells(lines: pl.Series) -> pl.Series:

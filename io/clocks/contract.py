@@ -46,7 +46,7 @@ _LINES_KEPT = 5
 
 
 @dataclass(frozen=True)
-class Batch:
+class ClockRows:
     """Some rows of one kind, such as `tracking`, in the order of the log; columns of ROW_TYPES."""
 
     kind: str
@@ -85,7 +85,7 @@ class Account:
             kept += lines[: _LINES_KEPT - len(kept)]
 
 
-ReadRows = Callable[[IO[bytes], str, ReadOptions, Account], Iterator[Batch]]
+ReadRows = Callable[[IO[bytes], str, ReadOptions, Account], Iterator[ClockRows]]
 
 
 @dataclass(frozen=True)

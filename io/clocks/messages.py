@@ -32,8 +32,8 @@ from cepctl.io.clocks.contract import (
     SYNCHRONISED,
     UNLOCKED,
     Account,
-    Batch,
     ClockLog,
+    ClockRows,
     rows_of,
 )
 from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, nanoseconds
@@ -41,7 +41,7 @@ from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import NO_ZONE, ReadOptions
 from cepctl.io.contract.times import LogTime
 from cepctl.io.source.text_encoding import decoded, utf8_stream
-from cepctl.io.system.stamps import HEAD_BYTES, Stamps, stamps_of
+from cepctl.io.system.stamps import HEAD_BYTES, StampReader, stamps_of
 
 DAEMON = "linuxptp"
 NO_SIGN = "summaries of linuxptp (rms R max M), which have no sign"
@@ -85,7 +85,7 @@ def recognises(head: bytes) -> bool:
     return any(_LINE.match(line) or _is_undated(line) for line in lines)
 
 
-def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
+def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[ClockRows]:
     """The offsets and steps in a log.
 
     Raises
@@ -95,7 +95,7 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
     """
     text = utf8_stream(stream)
     stamps = stamps_of(text.peek(HEAD_BYTES), source, options, account.report)
-    found = _Found(stamps, account, source)
+    found = _FoundRows(stamps, account, source)
     for block in blocks(text, source, account):
         numbered = block.numbered()
         wanted = numbered.filter(pl.col("text").str.contains(_WANTED))
@@ -106,10 +106,10 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
 
 
 @dataclass
-class _Found:
+class _FoundRows:
     """The rows of some lines, by kind."""
 
-    stamps: Stamps
+    stamps: StampReader
     account: Account
     source: str
     rows: dict[str, list[dict[str, Any]]] = field(default_factory=dict)
@@ -182,12 +182,12 @@ class _Found:
             self.account.report.notes[NO_ZONE] += 1
         return time
 
-    def batches(self) -> Iterator[Batch]:
+    def batches(self) -> Iterator[ClockRows]:
         """What was found so far; afterwards nothing is held."""
         held, self.rows = self.rows, {}
         for kind, rows in held.items():
             names = ("host", "time", "ahead", "state", "line")
-            yield Batch(kind, rows_of({name: [row[name] for row in rows] for name in names}, len(rows)))
+            yield ClockRows(kind, rows_of({name: [row[name] for row in rows] for name in names}, len(rows)))
 
 
 LOG = ClockLog("syslog of ptp4l, phc2sys, ts2phc, chronyd or ntpd", DAEMON, recognises, read)

@@ -21,7 +21,7 @@ from cepctl.io.clocks.columns import (
     is_usable,
     known_where,
 )
-from cepctl.io.clocks.contract import Account, Batch, ClockLog, rows_of
+from cepctl.io.clocks.contract import Account, ClockLog, ClockRows, rows_of
 from cepctl.io.clocks.decimals import LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions, zones_said
@@ -43,7 +43,7 @@ def recognises(head: bytes) -> bool:
     return [each.strip().strip('"') for each in decoded(head).partition("\n")[0].split(",")] in list(_HEADERS)
 
 
-def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
+def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[ClockRows]:
     """The rows of the table."""
     width = 0
     for block in blocks(stream, source, account, may_lack_end=True):
@@ -57,7 +57,7 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
             cells.filter(pl.Series(own)).list.eval(pl.element().str.strip_chars()), lines[own], account
         )
         if len(fields):
-            yield Batch("csv", fields.kept(_rows(fields, width, options)))
+            yield ClockRows("csv", fields.kept(_rows(fields, width, options)))
 
 
 def _rows(fields: Fields, width: int, options: ReadOptions) -> pl.DataFrame:

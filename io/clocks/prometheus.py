@@ -24,7 +24,7 @@ import polars as pl
 
 from cepctl.errors import LogFormatError
 from cepctl.io.clocks.columns import BAD_BOUND, BAD_ESTIMATE, is_usable, known_where
-from cepctl.io.clocks.contract import SYNCHRONISED, UNSYNCHRONISED, Account, Batch, ClockLog, rows_of
+from cepctl.io.clocks.contract import SYNCHRONISED, UNSYNCHRONISED, Account, ClockLog, ClockRows, rows_of
 from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import ReadOptions
@@ -48,7 +48,7 @@ def recognises(head: bytes) -> bool:
     return text.startswith("{") and '"resultType"' in text and "node_timex_" in text
 
 
-def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[Batch]:
+def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account) -> Iterator[ClockRows]:
     """The samples of each host, in order of time; `line` is the number of the sample.
 
     Raises
@@ -84,7 +84,7 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
                 continue
             samples[sample[0]] = sample[1]
     for host, metrics in hosts.items():
-        yield Batch("prometheus", _rows(host, metrics, account))
+        yield ClockRows("prometheus", _rows(host, metrics, account))
 
 
 def _rows(host: str | None, metrics: dict[str, dict[str, str]], account: Account) -> pl.DataFrame:

@@ -60,7 +60,7 @@ _AROUND, _NANO_DIGITS = b"\r\0", 9
 _TEXTS = frozenset(("stream", "message", "pod", "namespace", "container", "container_id"))
 
 
-class _Piece(NamedTuple):
+class _LinePiece(NamedTuple):
     """A line of the file: a line of output, or a piece of one that goes on in another."""
 
     time: LogTime | None
@@ -70,7 +70,7 @@ class _Piece(NamedTuple):
     attributes: Mapping[str, Value]
 
 
-PieceOf = Callable[[str], _Piece | str]
+PieceOf = Callable[[str], _LinePiece | str]
 
 
 @dataclass(frozen=True)
@@ -94,13 +94,13 @@ class ContainerLog:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the lines of output of one container."""
         batches = LineBatches(source, options, report, options.patterns, _TEXTS)
-        pieces = _Pieces(batches, container_origin(source), self.piece_of)
+        pieces = _LinePieces(batches, container_origin(source), self.piece_of)
         told = partial(_whole_lines, pieces.origin, self.unescape)
         known = partial(self._known, pieces, Layout(self.whole, told))
         return taken_lines(stream, batches, pieces.take_line, known, _AROUND, pieces.end)
 
     def _known(
-        self, pieces: _Pieces, layout: LineLayout, lines: Lines
+        self, pieces: _LinePieces, layout: LineLayout, lines: Lines
     ) -> Iterator[tuple[Numbers, LineColumns]] | None:
         """What lines among which none is a piece of one tell by a layout; None of other lines."""
         return None if pieces.are_open or self.has_pieces(lines) else told_by([layout], lines, _AROUND)
@@ -146,14 +146,14 @@ def _unescaped(texts: pa.Array) -> pa.Array:
 
 
 @dataclass
-class _Pieces:
+class _LinePieces:
     """Puts pieces together, each stream for itself."""
 
     batches: LineBatches
     origin: Mapping[str, Value]
     piece_of: PieceOf
     _texts: dict[str, list[str]] = field(default_factory=dict)
-    _first: dict[str, tuple[int, _Piece, bytes]] = field(default_factory=dict)
+    _first: dict[str, tuple[int, _LinePiece, bytes]] = field(default_factory=dict)
     _sizes: dict[str, int] = field(default_factory=dict)
 
     @property
@@ -168,7 +168,7 @@ class _Pieces:
         elif raw.strip():
             self.take(number, self.piece_of(self.batches.text_of(raw)), raw)
 
-    def take(self, number: int, piece: _Piece | str, raw: bytes) -> None:
+    def take(self, number: int, piece: _LinePiece | str, raw: bytes) -> None:
         if isinstance(piece, str) or piece.time is None:
             cause = piece if isinstance(piece, str) else LineEvent(LOG_LINE, None, 1, {})
             self.batches.add(number, cause, raw)
@@ -196,15 +196,15 @@ class _Pieces:
         self.batches.add(number, LineEvent(LOG_LINE, first.time, 1, attributes), raw)
 
 
-def cri_piece(line: str) -> _Piece | str:
+def cri_piece(line: str) -> _LinePiece | str:
     """A line of a CRI log."""
     found = _CRI_LINE.fullmatch(line)
     if found is None:
         return NOT_CRI
-    return _Piece(parse_time(found[1]), found[2], found[4] or "", found[3] == "F", {})
+    return _LinePiece(parse_time(found[1]), found[2], found[4] or "", found[3] == "F", {})
 
 
-def docker_piece(line: str) -> _Piece | str:
+def docker_piece(line: str) -> _LinePiece | str:
     """A line of a log of Docker's driver json-file."""
     try:
         entry = json_object(line)
@@ -221,7 +221,7 @@ def docker_piece(line: str) -> _Piece | str:
             attributes[name] = flat_value(value)
     stream = entry.get("stream")
     known = stream if isinstance(stream, str) else "stdout"
-    return _Piece(parse_time(entry["time"]), known, text.rstrip("\r\n"), text.endswith("\n"), attributes)
+    return _LinePiece(parse_time(entry["time"]), known, text.rstrip("\r\n"), text.endswith("\n"), attributes)
 
 
 _CRI = TemplatedReader(ContainerLog(cri_piece, _WHOLE, _has_pieces_of_cri, _as_they_are), _TEXTS)

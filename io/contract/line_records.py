@@ -23,7 +23,7 @@ LONGEST_ROW = 1 << 20
 
 
 @dataclass(frozen=True)
-class Cut:
+class RecordCut:
     """A place where a record begins, and how many records and lines stand before it."""
 
     place: int
@@ -51,7 +51,7 @@ class Passage:
 
     records: int = 0
     lines: int = 0
-    cut: Cut | None = None
+    cut: RecordCut | None = None
     ends_inside: bool = False
     ends: tuple[int, int] | None = None
     whole: bool = False
@@ -108,12 +108,12 @@ class LineRecords(Protocol):
         """
 
 
-def cuts(blocks: Sequence[Passages], begin: int, end: int) -> tuple[Cut, ...] | None:
+def cuts(blocks: Sequence[Passages], begin: int, end: int) -> tuple[RecordCut, ...] | None:
     """Where a file can be cut, with all records and lines before; None where it must not be.
 
     `begin` is where its records begin, `end` how long it is.
     """
-    found: list[Cut] = []
+    found: list[RecordCut] = []
     records = lines = 0
     inside, row, rows = False, begin, False
     for number, block in enumerate(blocks):
@@ -121,7 +121,9 @@ def cuts(blocks: Sequence[Passages], begin: int, end: int) -> tuple[Cut, ...] | 
         if passage.whole or (passage.ends and passage.ends[0] - row > LONGEST_ROW):
             return None
         if number and passage.cut and passage.cut.place < end:
-            found.append(Cut(passage.cut.place, records + passage.cut.records, lines + passage.cut.lines))
+            found.append(
+                RecordCut(passage.cut.place, records + passage.cut.records, lines + passage.cut.lines)
+            )
         records, lines, inside = records + passage.records, lines + passage.lines, passage.ends_inside
         if passage.ends:
             row, rows = passage.ends[1] + 1, True

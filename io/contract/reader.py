@@ -83,7 +83,7 @@ END_COLUMNS: dict[str, pa.DataType] = {
 }
 
 
-class Bucket(NamedTuple):
+class InstantBucket(NamedTuple):
     """Instants from the first to the last, both included: microseconds since the epoch, nanoseconds beyond.
 
     `p` is their probability, spread evenly; with a `sigma`, in microseconds, it is that of a normal

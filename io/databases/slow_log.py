@@ -70,7 +70,7 @@ class SlowLog:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         """Yield the statements of one log."""
-        log = _Log(source, options, report)
+        log = _SlowLog(source, options, report)
         chunks = Chunks(utf8_stream(stream))
         for number, raw in numbered_lines(chunks):
             log.take(number, raw[:LONGEST_LINE].rstrip(b"\r").decode("utf-8", "replace"))
@@ -83,7 +83,7 @@ class SlowLog:
 
 
 @dataclass
-class _Log:
+class _SlowLog:
     source: str
     options: ReadOptions
     report: ReadReport

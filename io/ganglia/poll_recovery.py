@@ -23,12 +23,12 @@ from cepctl.io.ganglia.sample_columns import (
     SampleColumns,
     by_upper_name,
 )
-from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
+from cepctl.io.source.xml_mending import LOST, DocumentShape, Lost, Mending
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import Complaint, Elements
 
 _TAGS = ("GRID", "CLUSTER", "HOST", "METRIC", "METRICS")
-_SHAPE = Shape(
+_SHAPE = DocumentShape(
     {ROOT: 0, "GRID": 1, "CLUSTER": 2, "HOST": 3},
     frozenset({"METRIC", *SUMMARIES}),
     nests=frozenset({"GRID"}),

@@ -24,14 +24,14 @@ from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.ganglia.rrd_layout import MOST_VALUES, Archive, finest_series
 from cepctl.io.ganglia.series import EVENTS, STEP, SeriesEvents, columns_of_sources, origin_of
 from cepctl.io.source.streams import Chunks
-from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
+from cepctl.io.source.xml_mending import LOST, DocumentShape, Lost, Mending
 from cepctl.io.source.xml_prolog import Prolog
 from cepctl.io.source.xml_stream import BLANK, Elements, without_comments
 
 NO_TIME = 0
 _TIME = re.compile(r"/\s*(\d+)\s*$")
 _ROOT = re.compile(rb"(?:<\?xml[^>]*>\s*)?(?:<!DOCTYPE\s+rrd\b[^>]*>\s*)?<rrd[\s>]")
-_SHAPE = Shape({"rrd": 0, "rra": 1, "database": 2}, frozenset({"row"}), placeholder=b"<row/>")
+_SHAPE = DocumentShape({"rrd": 0, "rra": 1, "database": 2}, frozenset({"row"}), placeholder=b"<row/>")
 _TAGS = ("step", "lastupdate", "name", "cf", "pdp_per_row", "row", "rra", "rrd")
 
 

@@ -55,7 +55,7 @@ MOST_VALUES = 1 << 25
 
 
 @dataclass(frozen=True)
-class Layout:
+class RrdLayout:
     """Sizes and byte order; `order` is that of struct (`<` or `>`), `word` 4 or 8 bytes."""
 
     order: str
@@ -96,13 +96,13 @@ class ArchiveHeader:
 class Database:
     """What the header of a file says; `last` is the epoch second of its last update."""
 
-    layout: Layout
+    layout: RrdLayout
     sources: tuple[str, ...]
     last: int
     archives: tuple[ArchiveHeader, ...]
 
 
-def layout_of(head: bytes, source: str) -> Layout:
+def layout_of(head: bytes, source: str) -> RrdLayout:
     """Tell the layout from the first STAT_HEAD_BYTES of a file.
 
     Raises
@@ -123,11 +123,11 @@ def layout_of(head: bytes, source: str) -> Layout:
     for order in "<>":
         cookie = struct.pack(f"{order}d", FLOAT_COOKIE)
         if head[12:20] == cookie:
-            return Layout(order, 4, int(version))
+            return RrdLayout(order, 4, int(version))
         if head[16:24] == cookie:
             low, high = struct.unpack_from(f"{order}2I", head, 24)[:: 1 if order == "<" else -1]
             if low and not high:
-                return Layout(order, 8, int(version))
+                return RrdLayout(order, 8, int(version))
             raise LogFormatError(
                 f"{source}: an RRD file of a 32-bit machine that aligns double numbers to 8 bytes, whose "
                 f"layout is not read; {_elsewhere(source)}"
@@ -142,7 +142,7 @@ def _elsewhere(source: str) -> str:
     return f"on the machine that wrote it, run: rrdtool dump {source} {source}.xml, and give the XML instead"
 
 
-def counts_of(head: bytes, layout: Layout, source: str) -> tuple[int, int, int]:
+def counts_of(head: bytes, layout: RrdLayout, source: str) -> tuple[int, int, int]:
     """Numbers of data sources and of archives, and the bytes of the whole header.
 
     Raises
@@ -165,7 +165,7 @@ def counts_of(head: bytes, layout: Layout, source: str) -> tuple[int, int, int]:
     return sources, archives, size
 
 
-def database_of(header: bytes, layout: Layout, source: str) -> Database:
+def database_of(header: bytes, layout: RrdLayout, source: str) -> Database:
     """Read a whole header, of the size that `counts_of` gives.
 
     Raises
@@ -199,7 +199,7 @@ def database_of(header: bytes, layout: Layout, source: str) -> Database:
     )
 
 
-def _archive(header: bytes, at: int, layout: Layout, step: int, newest: int, source: str) -> ArchiveHeader:
+def _archive(header: bytes, at: int, layout: RrdLayout, step: int, newest: int, source: str) -> ArchiveHeader:
     rows, steps = layout.words(header, at + (24 if layout.word == 8 else 20), 2)
     resolution = step * steps
     if rows <= 0 or steps <= 0 or step <= 0 or rows * resolution > LAST_SECOND:

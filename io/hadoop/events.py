@@ -43,7 +43,7 @@ from cepctl.io.contract.batches import BATCH_CELLS, BATCH_EVENTS, column_name, e
 from cepctl.io.contract.natural_columns import Value, natural_array, with_mixtures
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.sparse_columns import SparseColumn
-from cepctl.io.hadoop.facts import HOSTS, EventColumns, HeldBatch, HistoryFacts, Span, history_facts
+from cepctl.io.hadoop.facts import HOSTS, EventColumns, HeldBatch, HistoryFacts, LastingFact, history_facts
 from cepctl.io.hadoop.record_shapes import ROWS_AT_ONCE, RecordShape, Times, shape_of
 from cepctl.io.hadoop.records import FIRST_BEYOND_TIME, Record
 from cepctl.io.source.copies import IN_MEMORY_BYTES, copy_of
@@ -123,7 +123,7 @@ class HistoryEvents:
     _numbered: int = 0
     _count: int = 0
     _room: int = BATCH_EVENTS
-    _ends: dict[int, Span] = field(default_factory=dict)
+    _ends: dict[int, LastingFact] = field(default_factory=dict)
     _shapes: dict[tuple[Any, ...], RecordShape] = field(default_factory=dict)
     _order: dict[str, None] = field(default_factory=dict)
     _fixed: EventColumns = field(default_factory=EventColumns)
@@ -272,7 +272,7 @@ def history_events(
             facts = history_facts(records(copy, ReadReport()), options, untold=untold)
             copy.seek(0)
         rows = HistoryEvents(source, options, report)
-        held = _Held(file)
+        held = _HeldBatches(file)
         for record in records(copy, report):
             if facts.spans is None:
                 facts.see(record)
@@ -292,7 +292,7 @@ def history_events(
             report.rejects.append(Reject(source, None, "truncated input", chunks.damage))
 
 
-class _Held:
+class _HeldBatches:
     """Batches in the order in which they came; those beyond so many bytes are in a file."""
 
     def __init__(self, file: IO[bytes]) -> None:

@@ -31,7 +31,7 @@ from cepctl.numeric.arrays import Indexes
 
 
 @dataclass(slots=True)
-class Attempts:
+class TaskAttempts:
     """The attempts of one task: where each ran, and which of them succeeded last."""
 
     hosts: dict[str, str | None] = field(default_factory=dict)
@@ -63,15 +63,15 @@ class HistoryFacts:
     damage.  `spans` are there where interval events are asked for.
     """
 
-    tasks: dict[str, Attempts] = field(default_factory=dict)
-    spans: Spans | None = None
+    tasks: dict[str, TaskAttempts] = field(default_factory=dict)
+    spans: OpenFacts | None = None
     untold: frozenset[str] = frozenset()
 
-    def attempts_of(self, task: str | None) -> Attempts:
+    def attempts_of(self, task: str | None) -> TaskAttempts:
         """The attempts of a task, of which more may become known."""
         known = self.tasks.get(task or "")
         if known is None:
-            known = self.tasks[task or ""] = Attempts()
+            known = self.tasks[task or ""] = TaskAttempts()
         return known
 
     def see(self, record: Record) -> None:
@@ -86,7 +86,7 @@ def history_facts(
     records: Iterable[Record], options: ReadOptions, *, untold: frozenset[str] = frozenset()
 ) -> HistoryFacts:
     """Look through all records of a history before any becomes an event."""
-    facts = HistoryFacts(spans=Spans() if options.intervals else None, untold=untold)
+    facts = HistoryFacts(spans=OpenFacts() if options.intervals else None, untold=untold)
     for record in records:
         facts.see(record)
         if facts.spans is not None:
@@ -95,7 +95,7 @@ def history_facts(
 
 
 HOSTS = ("node", "node_raw")
-Elsewhere = tuple[int, int, Attempts, str | None, str | None]
+Elsewhere = tuple[int, int, TaskAttempts, str | None, str | None]
 """Events whose host another record names: the first, how many, the attempts of their task, of which the
 event's own, and the one that its record calls successful."""
 
@@ -175,7 +175,7 @@ _ENDS = frozenset({"FINISHED", "FAILED", "KILLED", "ERROR"})
 
 
 @dataclass(frozen=True)
-class Span:
+class LastingFact:
     """An interval event: its start in microseconds since the epoch, its end, what its start said."""
 
     event_type: str
@@ -185,7 +185,7 @@ class Span:
 
 
 @dataclass
-class Spans:
+class OpenFacts:
     """What began and what has ended so far in a history, by (event type, id)."""
 
     starts: dict[tuple[str, str], int] = field(default_factory=dict)
@@ -206,7 +206,7 @@ class Spans:
             said = {attribute_name(name): scalar(name, value) for name, value in record.fields.items()}
             self.jobs.setdefault(entity, {}).update(said)
 
-    def closed(self, record: Record) -> Span | None:
+    def closed(self, record: Record) -> LastingFact | None:
         """The interval event that this record ends, if it ends one."""
         entity = _entity(record)
         end = micros(record.fields.get("finishTime"))
@@ -219,7 +219,7 @@ class Spans:
         if start is None:
             self.unstarted += 1
             return None
-        return Span(entity[0], start, End(end), self.jobs.get(entity, {}))
+        return LastingFact(entity[0], start, End(end), self.jobs.get(entity, {}))
 
     def count_open(self, report: ReadReport) -> None:
         """Count what is not an interval event as half of it is missing; call it after the last record."""

@@ -66,7 +66,7 @@ _CUT = "the entry is cut short"
 
 
 @dataclass(frozen=True)
-class Entry:
+class HistoryEntry:
     """One entry: the line it begins on, its kind such as `MapAttempt`, its values by key."""
 
     line: int
@@ -84,7 +84,7 @@ def is_history(head: bytes) -> bool:
 
 
 @dataclass
-class _Entries:
+class _HistoryEntries:
     """The entry being gathered, and what was found out about the file so far."""
 
     source: str
@@ -96,7 +96,7 @@ class _Entries:
     in_configuration: bool = False
     strays: int = 0
 
-    def take(self, number: int, line: bytes) -> Iterator[Entry]:
+    def take(self, number: int, line: bytes) -> Iterator[HistoryEntry]:
         """The entries that are known to be complete once this line was seen."""
         header = _FILE.fullmatch(line)
         if header:
@@ -116,7 +116,7 @@ class _Entries:
         elif line.strip():
             self._stray(number, line)
 
-    def end(self) -> Iterator[Entry]:
+    def end(self) -> Iterator[HistoryEntry]:
         """The entry that nothing more belongs to, where it can be used although it has no ` .`."""
         self.strays = 0
         if self.lines:
@@ -151,7 +151,7 @@ class _Entries:
             self._reject(self.begin, "the entry is longer than 16 MB", self.lines[0])
             self.lines = []
 
-    def _complete(self, line: bytes) -> Iterator[Entry]:
+    def _complete(self, line: bytes) -> Iterator[HistoryEntry]:
         if not self.lines or not line.rstrip().endswith(b" ."):
             return
         entry = _parsed(self._text(), self.begin)
@@ -183,9 +183,9 @@ class _Entries:
         self.report.rejects.append(Reject(self.source, line, cause, raw, count))
 
 
-def read_entries(chunks: Chunks, source: str, report: ReadReport) -> Iterator[Entry]:
+def read_entries(chunks: Chunks, source: str, report: ReadReport) -> Iterator[HistoryEntry]:
     """The entries of the file in file order; what is none goes to the report."""
-    entries = _Entries(source, report)
+    entries = _HistoryEntries(source, report)
     before = 0
     for number, line in numbered_lines(chunks, longest_gap=LONGEST_ENTRY):
         entries.go_over(number - before - 1)
@@ -196,7 +196,7 @@ def read_entries(chunks: Chunks, source: str, report: ReadReport) -> Iterator[En
     yield from entries.end()
 
 
-def _parsed(text: str, line: int) -> Entry | None:
+def _parsed(text: str, line: int) -> HistoryEntry | None:
     """The entry, with or without the ` .` at its end; None when the text is none."""
     kind = _KIND.match(text)
     if kind is None:
@@ -206,7 +206,7 @@ def _parsed(text: str, line: int) -> Entry | None:
         written = found[2]
         values[found[1]] = _ESCAPED.sub(r"\1", written) if "\\" in written else written
         position = found.end()
-    return Entry(line, kind[0], values) if text[position:].strip() in ("", ".") else None
+    return HistoryEntry(line, kind[0], values) if text[position:].strip() in ("", ".") else None
 
 
 _FIELDS = {
@@ -284,7 +284,7 @@ class HadoopOldJobHistory:
         yield from history_events(Chunks(stream), records, source, options, report, untold=_UNTOLD)
 
 
-def _record(entry: Entry) -> Record:
+def _record(entry: HistoryEntry) -> Record:
     kind = _kind(entry.kind, entry.values)
     fields: dict[str, Any] = {}
     for key, value in entry.values.items():

@@ -23,7 +23,7 @@ from typing import Any
 import numpy as np
 
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.hadoop.facts import HOSTS, EventColumns, HistoryFacts, Span
+from cepctl.io.hadoop.facts import HOSTS, EventColumns, HistoryFacts, LastingFact
 from cepctl.io.hadoop.records import (
     FIRST_BEYOND_TIME,
     IDS_OF_JOBS,
@@ -135,7 +135,7 @@ class RecordShape:
     _first: list[int] = field(default_factory=list)
     _facts: list[HistoryFacts] = field(default_factory=list)
     _texts: dict[str, list[Value]] = field(default_factory=dict)
-    _spans: list[tuple[int, int, Span]] = field(default_factory=list)
+    _spans: list[tuple[int, int, LastingFact]] = field(default_factory=list)
     _columns: dict[str, tuple[Any, ...]] = field(default_factory=dict)
     _places_told: tuple[int, ...] = ()
 
@@ -168,7 +168,7 @@ class RecordShape:
         self._first.append(first)
         self._facts.append(facts)
 
-    def add_span(self, span: Span, place: int) -> None:
+    def add_span(self, span: LastingFact, place: int) -> None:
         """The interval event that the last record closes stands at a place of its own in the batch."""
         self._spans.append((len(self.rows) - 1, place, span))
 

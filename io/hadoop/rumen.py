@@ -36,7 +36,13 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.hadoop.events import EVENTS, OPTIONS, HistoryEvents, tell_missing
 from cepctl.io.hadoop.facts import history_facts
 from cepctl.io.hadoop.records import Record, json_text, micros, rack_of, text
-from cepctl.io.source.json_documents import Document, Element, first_members, flat_elements, read_documents
+from cepctl.io.source.json_documents import (
+    Element,
+    JsonDocument,
+    first_members,
+    flat_elements,
+    read_documents,
+)
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 
@@ -108,7 +114,7 @@ def _add(records: list[Record], rows: HistoryEvents, source: str, report: ReadRe
         facts.spans.count_open(report)
 
 
-def _job_records(document: Document, source: str, report: ReadReport) -> list[Record]:
+def _job_records(document: JsonDocument, source: str, report: ReadReport) -> list[Record]:
     fields = _fields(document.members)
     if text(fields.get("jobid")):
         _tell_tasks(document, source, report)
@@ -135,7 +141,7 @@ def _job_records(document: Document, source: str, report: ReadReport) -> list[Re
     return _timed(kinds, fields, _OF_JOBS, source, document.line, report) if kinds else []
 
 
-def _tell_tasks(document: Document, source: str, report: ReadReport) -> None:
+def _tell_tasks(document: JsonDocument, source: str, report: ReadReport) -> None:
     """Note which lists of tasks a job does not have; tasks that stand elsewhere in it are rejects."""
     report.notes.update(_NO_LIST.format(name) for name in document.missing)
     if document.hidden:

@@ -33,7 +33,13 @@ from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
 from cepctl.io.hadoop.records import json_text, rack_of, scalar, text
-from cepctl.io.source.json_documents import Document, Element, first_members, flat_elements, read_documents
+from cepctl.io.source.json_documents import (
+    Element,
+    JsonDocument,
+    first_members,
+    flat_elements,
+    read_documents,
+)
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
 
@@ -132,7 +138,7 @@ class _Load:
             ids | {name: value for name, value in attributes.items() if name not in ids},
         )
 
-    def add_job(self, document: Document) -> None:
+    def add_job(self, document: JsonDocument) -> None:
         self.containers = 0
         members = document.members
         if not document.whole and "job.start.ms" not in members:

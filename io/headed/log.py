@@ -27,7 +27,7 @@ from cepctl.io.contract.reader import RAW_COLUMNS, ReadOptions, ReadReport, Reje
 from cepctl.io.headed.header import W3C, ZEEK, CommentedHeader, header_at
 from cepctl.io.source.streams import Chunks, numbered_lines
 from cepctl.io.source.text_encoding import decoded, utf8_stream
-from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.epoch_times import counts
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
 from cepctl.schema import END_TIME
@@ -136,7 +136,7 @@ class _Log:
             return
         columns = self._columns(found.columns, len(found.places))
         own = numbers[found.places]
-        rows = Rows(columns, own, own, lambda place: lines[int(found.places[place])].encode())
+        rows = BlockRows(columns, own, own, lambda place: lines[int(found.places[place])].encode())
         with among_rejects(self.report, bad):
             batch = raw_batch(rows, self.source, self._as_it_writes, self.report)
         yield _inferring(batch)

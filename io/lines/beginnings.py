@@ -13,7 +13,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.io.lines.few_lines import bytes_of, groups_of, matched_bytes
-from cepctl.io.lines.local_times import NO_TIMES, Written, written_times
+from cepctl.io.lines.local_times import NO_TIMES, WrittenTexts, written_times
 from cepctl.io.lines.recognition import LineBeginning, LineLayout
 from cepctl.io.source.quoted_lines import QuotedLines
 from cepctl.numeric.arrays import Flags, Numbers
@@ -41,7 +41,7 @@ class Beginnings:
 
     line: Numbers
     message: Numbers
-    times: Written
+    times: WrittenTexts
     attributes: dict[str, pa.Array]
 
     def first(self, count: int) -> Beginnings:
@@ -91,9 +91,11 @@ class BeginningsOf:
             return Beginnings(rows, message, NO_TIMES, {})
         fits = np.ones(len(starts), np.bool_)
         fits[missed] = False
-        return self._of(_Lines(block, lines, starts), rows, length[rows], fits[rows], message)
+        return self._of(_BlockLines(block, lines, starts), rows, length[rows], fits[rows], message)
 
-    def _of(self, lines: _Lines, rows: Numbers, length: Numbers, fits: Flags, message: Numbers) -> Beginnings:
+    def _of(
+        self, lines: _BlockLines, rows: Numbers, length: Numbers, fits: Flags, message: Numbers
+    ) -> Beginnings:
         """Beginnings of some rows of so many bytes, with the heading where they fit it."""
         heading = self.layout.heading
         before, time = lines.parted(rows, length, self.layout.with_heading)
@@ -117,7 +119,7 @@ class BeginningsOf:
 
 
 @dataclass(frozen=True)
-class _Lines:
+class _BlockLines:
     """The lines of a block: as strings, and where each starts."""
 
     block: bytes

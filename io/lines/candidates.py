@@ -28,7 +28,7 @@ _END = r"(?![\w])"
 
 
 @dataclass(frozen=True)
-class Found:
+class FoundLayout:
     """A layout of times: the lines that have it, at which character it begins there, and the rest mostly.
 
     `place` counts the words before it, `parts` what it tells; `steady` is the share of lines of that place.
@@ -49,7 +49,7 @@ class Found:
         """How much its times tell."""
         return self.stamp.has_year, self.parts
 
-    def is_finer_than(self, other: Found) -> bool:
+    def is_finer_than(self, other: FoundLayout) -> bool:
         """Whether it tells more than another layout, of all lines that have that but a few.
 
         Of one that stands elsewhere there are fewer: messages have times of their own.
@@ -64,11 +64,11 @@ class Found:
         return self.steady >= USUAL_SHARE and missing <= (max(1, few) if rows >= _FEW // 2 else 0)
 
 
-def rank(found: Found) -> tuple[int, bool, int, int]:
+def rank(found: FoundLayout) -> tuple[int, bool, int, int]:
     return len(found.rows), *found.finesse, -found.place
 
 
-def finest(found: Sequence[Found]) -> Found | None:
+def finest(found: Sequence[FoundLayout]) -> FoundLayout | None:
     """The layout that most lines have, or a finer one of nearly as many."""
     best = max(found, key=rank, default=None)
     while best is not None:
@@ -79,13 +79,13 @@ def finest(found: Sequence[Found]) -> Found | None:
     return best
 
 
-def found_in(lines: Sequence[str], farthest: int = FARTHEST) -> list[Found]:
+def found_in(lines: Sequence[str], farthest: int = FARTHEST) -> list[FoundLayout]:
     """The layouts of times that lines have up to some character, each with the lines."""
     most = _MOST_WORDS_BEFORE if farthest == FARTHEST else farthest
     return _dated_in(tuple(line[:farthest] for line in lines), most)
 
 
-def clocks_in(lines: Sequence[str]) -> list[Found]:
+def clocks_in(lines: Sequence[str]) -> list[FoundLayout]:
     """The layouts of times of day that lines begin with, each with the lines."""
     every = []
     for stamp in stamps():
@@ -94,13 +94,13 @@ def clocks_in(lines: Sequence[str]) -> list[Found]:
         matches = {row: searched(stamp.name).search(line[:FARTHEST]) for row, line in enumerate(lines)}
         begins = {row: match.start() for row, match in matches.items() if match is not None}
         if begins:
-            every.append(Found(stamp, begins, 0, len(stamp.compiled.groupindex)))
+            every.append(FoundLayout(stamp, begins, 0, len(stamp.compiled.groupindex)))
     return every
 
 
 @lru_cache(maxsize=8)
-def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
-    every: list[Found] = []
+def _dated_in(lines: tuple[str, ...], most_words: int) -> list[FoundLayout]:
+    every: list[FoundLayout] = []
     few = [row for row in _spread(len(lines)) if row < len(lines)]
     # One search in all of them tells that none has something: most files have few of the layouts.
     text = "\n".join(lines[row] for row in few)
@@ -128,7 +128,7 @@ def _dated_in(lines: tuple[str, ...], most_words: int) -> list[Found]:
 
 def found_of(
     stamp: Stamp, matches: Sequence[re.Match[str] | None], most_words: int = _MOST_WORDS_BEFORE
-) -> Found | None:
+) -> FoundLayout | None:
     """What was found of a layout in each line; None where no line has such a time near its beginning."""
     begins, places, parts = dict[int, int](), Counter[int](), Counter[int]()
     for row, match in enumerate(matches):
@@ -141,7 +141,7 @@ def found_of(
     if not begins:
         return None
     (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
-    return Found(stamp, begins, place, told, often / len(begins))
+    return FoundLayout(stamp, begins, place, told, often / len(begins))
 
 
 def _is_a_day(match: re.Match[str]) -> bool:

@@ -22,7 +22,7 @@ from itertools import pairwise
 import numpy as np
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.lines.local_times import Written
+from cepctl.io.lines.local_times import WrittenTexts
 from cepctl.io.lines.recognition import HEAD_BYTES, LineLayout, sample_lines, times_in
 from cepctl.io.source.missing_years import YearRule, day_in_name, year_rule, years_note
 from cepctl.numeric.arrays import Flags, Numbers
@@ -52,7 +52,7 @@ class Dates:
     clock: int | None = None
     years: YearRule | None = None
 
-    def local(self, times: Written) -> tuple[Numbers, Flags]:
+    def local(self, times: WrittenTexts) -> tuple[Numbers, Flags]:
         """Microseconds since 1970 on the clock of the log, and which there are."""
         stamp = self.layout.stamp
         if stamp.is_uptime:
@@ -70,7 +70,7 @@ class Dates:
         days, known = self.years.days(times.month, times.day)
         return days * _DAY + times.local, times.usable & known
 
-    def _on_days(self, times: Written) -> Numbers:
+    def _on_days(self, times: WrittenTexts) -> Numbers:
         begin = day_in_name(self.source) if self.options.epoch is None else self.options.epoch // _DAY
         clock = times.local[times.usable]
         if begin is None or not len(clock):

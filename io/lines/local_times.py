@@ -29,7 +29,7 @@ LONGEST_TIME = 64
 
 
 @dataclass(frozen=True)
-class Written:
+class WrittenTexts:
     """Times as they are written, one entry for each text.
 
     Attributes
@@ -67,19 +67,19 @@ class Written:
     nanos: Numbers
     cut: Flags
 
-    def first(self, count: int) -> Written:
+    def first(self, count: int) -> WrittenTexts:
         """The first `count` of them."""
-        return Written(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
+        return WrittenTexts(**{each.name: getattr(self, each.name)[:count] for each in fields(self)})
 
 
-NO_TIMES = Written(*(np.zeros(0, np.int64) for _ in fields(Written)))  # type: ignore[arg-type]
+NO_TIMES = WrittenTexts(*(np.zeros(0, np.int64) for _ in fields(WrittenTexts)))  # type: ignore[arg-type]
 """The times of records where nobody wants them."""
 
 
-def written_times(block: bytes, starts: Numbers, lengths: Numbers, stamp: Stamp) -> Written:
+def written_times(block: bytes, starts: Numbers, lengths: Numbers, stamp: Stamp) -> WrittenTexts:
     """The texts of `lengths` bytes from `starts` on, each of which fits the layout."""
     count = len(starts)
-    found = Written(
+    found = WrittenTexts(
         local=np.zeros(count, np.int64),
         month=np.zeros(count, np.int64),
         day=np.zeros(count, np.int64),
@@ -121,7 +121,7 @@ def _shape_of_bytes() -> Bytes:
 _SHAPE = _shape_of_bytes()
 
 
-def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
+def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: WrittenTexts) -> None:
     """Read times of one shape, shape (n, width), into their rows."""
     first = bytes(texts[0]).rstrip(b"\0").decode("ascii", "replace")
     match = stamp.compiled.fullmatch(first)
@@ -184,7 +184,7 @@ def _read(texts: Bytes, rows: Numbers, stamp: Stamp, into: Written) -> None:
 
 
 def _read_epoch(
-    value: Numbers, micros: Numbers, digits: int, span: tuple[int, int], rows: Numbers, into: Written
+    value: Numbers, micros: Numbers, digits: int, span: tuple[int, int], rows: Numbers, into: WrittenTexts
 ) -> None:
     length = span[1] - span[0]
     unit = _UNITS.get(length)
@@ -197,7 +197,7 @@ def _read_epoch(
     into.zoned[rows] = True
 
 
-def _read_tai(texts: Bytes, into: Written) -> None:
+def _read_tai(texts: Bytes, into: WrittenTexts) -> None:
     """Read labels of TAI64N, as multilog writes them: 10 s ahead of the clock, whatever leaps there were."""
     letters = (texts[:, 1:25] | 32).astype(np.int64)
     digits = np.where(
@@ -248,7 +248,7 @@ def _zone_seconds(texts: Bytes, span: tuple[int, int]) -> Numbers:
     return np.where(sign == ord("-"), -seconds, seconds)
 
 
-def instants_of(local: Numbers, times: Written, options: ReadOptions) -> Instants:
+def instants_of(local: Numbers, times: WrittenTexts, options: ReadOptions) -> Instants:
     """Instants of local times: by the offset or the word behind them, the others in the zone of the user."""
     count = len(local)
     found = Instants(

@@ -32,12 +32,12 @@ from cepctl.io.contract.reader import (
 from cepctl.io.lines.beginnings import PREFIX, Beginnings, BeginningsOf
 from cepctl.io.lines.dates import Dates
 from cepctl.io.lines.held import HELD, layout_text
-from cepctl.io.lines.local_times import Written, instants_of
+from cepctl.io.lines.local_times import WrittenTexts, instants_of
 from cepctl.io.lines.messages import without_ending
 from cepctl.io.lines.nearly import NEARLY, begin_otherwise, nearly_beginnings
 from cepctl.io.lines.pairs import pairs_in
 from cepctl.io.lines.recognition import LineLayout
-from cepctl.io.log4j.records import Records, read_records
+from cepctl.io.log4j.records import HeadedRecords, read_records
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records
 from cepctl.io.templates.first_lines import of_several_lines
 from cepctl.io.templates.matching import NONE
@@ -58,7 +58,7 @@ _TEXTS = frozenset(
 )
 
 
-def typed_by_patterns(records: Records[Beginnings], table: PatternTable) -> TypedRecords:
+def typed_by_patterns(records: HeadedRecords[Beginnings], table: PatternTable) -> TypedRecords:
     """Which records fit a pattern of the user, with what."""
     attributes, count = records.headers.attributes, len(records)
     loggers = attributes.get("component", attributes.get("program", pa.nulls(count, pa.string())))
@@ -110,7 +110,7 @@ class LogOfLines:
         self.patterns = PatternTable(self.options.patterns)
         self.templates = TemplateTable(self.options.templates)
 
-    def batch(self, records: Records[Beginnings], numbered: int) -> pa.RecordBatch:
+    def batch(self, records: HeadedRecords[Beginnings], numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
         if of_several_lines(records.message):
             self.report.rejects.extend(self._swallowed(records))
@@ -145,7 +145,7 @@ class LogOfLines:
         batch = pa.RecordBatch.from_arrays(list(columns.values()), schema=pa.schema(fields))
         return batch if kept.all() else batch.filter(pa.array(kept))
 
-    def _swallowed(self, records: Records[Beginnings]) -> Iterator[Reject]:
+    def _swallowed(self, records: HeadedRecords[Beginnings]) -> Iterator[Reject]:
         """Lines that damage keeps from beginning a record, and that stand in the record before them."""
         rows = np.flatnonzero(
             pc.match_substring(records.message, "\n").to_numpy(zero_copy_only=False).astype(np.bool_)
@@ -169,7 +169,7 @@ class LogOfLines:
         return pa.types.is_string(values.type) and name not in RAW_COLUMNS and name not in _TEXTS
 
     def _types(
-        self, records: Records[Beginnings], typed: TypedRecords | None, kept: Flags
+        self, records: HeadedRecords[Beginnings], typed: TypedRecords | None, kept: Flags
     ) -> tuple[pa.Array, dict[str, pa.Array]]:
         said, ended = without_ending(self.layout, records.message)
         types, found = self._templated(said, typed, kept)
@@ -207,7 +207,7 @@ class LogOfLines:
             self.report.notes[OTHERS] += int(unknown.sum())
         return types, found
 
-    def _times(self, times: Written, found: Instants, usable: Flags, kept: Flags) -> dict[str, pa.Array]:
+    def _times(self, times: WrittenTexts, found: Instants, usable: Flags, kept: Flags) -> dict[str, pa.Array]:
         unzoned = kept & ~times.zoned & (times.word == "")
         micros = found.micros[usable]
         back = int(

@@ -27,7 +27,7 @@ from cepctl.io.lines.candidates import (
     FOREIGN_SHARE_ELSEWHERE,
     PROCESS,
     USUAL_SHARE,
-    Found,
+    FoundLayout,
     clocks_in,
     finest,
     found_in,
@@ -192,7 +192,7 @@ def has_times_somewhere(head: bytes) -> bool:
     return _best_anywhere(lines) is not None
 
 
-def _best(lines: Sequence[str]) -> Found | None:
+def _best(lines: Sequence[str]) -> FoundLayout | None:
     """The layout of times of a log: one with a date, else a time of day."""
     records = sum(not line[:1].isspace() for line in lines) or len(lines)
     found = unbeaten(lines) or finest(found_in(lines))
@@ -204,13 +204,13 @@ def _best(lines: Sequence[str]) -> Found | None:
     return found if found is not None and found.rows[:1] == (0,) else None
 
 
-def _best_anywhere(lines: Sequence[str]) -> Found | None:
+def _best_anywhere(lines: Sequence[str]) -> FoundLayout | None:
     """The layout with a date that most lines have, wherever it stands in them."""
     best = finest([each for each in found_in(lines, _FARTHEST_NAMED) if not each.stamp.is_epoch])
     return best if best is not None and len(best.rows) >= _FEWEST_SHARE * len(lines) else None
 
 
-def _before(best: Found, *, whole: bool = False) -> str:
+def _before(best: FoundLayout, *, whole: bool = False) -> str:
     """What stands before the time, as an expression."""
     if whole:
         return r"(?:.*?[^\w.:/-])?"
@@ -219,7 +219,7 @@ def _before(best: Found, *, whole: bool = False) -> str:
     return rf"{process}(?:[^\w\s]*\w\S*\s+(?:[^\w\s]+\s+)*){{{best.place}}}(?:\w+=)?[^\s\w]{{0,3}}"
 
 
-def _begin_with_times(best: Found, lines: Sequence[str]) -> bool:
+def _begin_with_times(best: FoundLayout, lines: Sequence[str]) -> bool:
     """Whether the lines that have such a time have it where records would be told by it; a table may not."""
     fits = re.compile(rf"{_before(best)}{best.stamp.bare}", re.ASCII)
     timed = [lines[row] for row in best.rows]
@@ -236,7 +236,7 @@ def _is_text(lines: Sequence[str]) -> bool:
     return bool(lines) and len(binary) <= few
 
 
-def _is_table(best: Found, lines: Sequence[str]) -> bool:
+def _is_table(best: FoundLayout, lines: Sequence[str]) -> bool:
     """Whether the first lines are divided alike, as the rows of a table below its header, also at times."""
     behind = Counter[str]()
     for row in best.rows:
@@ -250,7 +250,7 @@ def _is_table(best: Found, lines: Sequence[str]) -> bool:
     )
 
 
-def _is_document(best: Found, lines: Sequence[str]) -> bool:
+def _is_document(best: FoundLayout, lines: Sequence[str]) -> bool:
     """Whether the first line begins a document of JSON or XML, and is no stray one among lines with times."""
     inside = sum(lines[row].lstrip()[:1] in '"{<,' for row in best.rows)
     stray = len(best.rows) >= (1 - FOREIGN_SHARE) * (len(lines) - 1) > 1 and 2 * inside < len(best.rows)
@@ -262,7 +262,7 @@ def times_in(lines: Sequence[str], stamp: Stamp) -> list[re.Match[str]]:
     return [found for line in lines if (found := searched(stamp.name).search(line[:FARTHEST])) is not None]
 
 
-def _decided(best: Found, lines: Sequence[str], time_format: str | None) -> Stamp:
+def _decided(best: FoundLayout, lines: Sequence[str], time_format: str | None) -> Stamp:
     """The layout of several that the digits could be of."""
     choices = [stamp_named(name) for name in best.stamp.choices]
     if not choices:
@@ -325,7 +325,7 @@ def form_of(stamp: Stamp) -> str:
     return form
 
 
-def _with_heading(stamp: Stamp, best: Found, lines: Sequence[str], *, whole: bool) -> LineLayout:
+def _with_heading(stamp: Stamp, best: FoundLayout, lines: Sequence[str], *, whole: bool) -> LineLayout:
     timed = [lines[row] for row in best.rows]
     heading, headed = _usual_heading(stamp, timed)
     if whole or headed < len(timed) / 2:
@@ -351,7 +351,7 @@ def _usual_heading(stamp: Stamp, timed: Sequence[str]) -> tuple[Heading, int]:
     return max(fitting, key=lambda each: each[1], default=(ANY, 0))
 
 
-def _others(best: Found, lines: Sequence[str]) -> tuple[tuple[str, int], ...]:
+def _others(best: FoundLayout, lines: Sequence[str]) -> tuple[tuple[str, int], ...]:
     """The layout with a year that most lines have of those that share none with the best."""
     seen = set(best.rows)
     if len(seen) == len(lines):

@@ -14,7 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from cepctl.io.lines.candidates import FARTHEST, Found, found_of, searched
+from cepctl.io.lines.candidates import FARTHEST, FoundLayout, found_of, searched
 from cepctl.io.lines.stamps import stamp_named
 
 _EVERYDAY = ("YYYY-MM-DD hh:mm:ss", "YYYY-MM-DDThh:mm:ss", "YYYY/MM/DD hh:mm:ss", "YYYY/MM/DDThh:mm:ss")
@@ -25,7 +25,7 @@ _CLOCK_BEFORE = re.compile(r"\d[:.]\d|\d{6}", re.ASCII)
 _GOES_ON = re.compile(r" ?[AaPp][Mm]|,? ?\d{1,4}[-/]|[\w:./+-]|, ?\d", re.ASCII)
 
 
-def unbeaten(lines: Sequence[str]) -> Found | None:
+def unbeaten(lines: Sequence[str]) -> FoundLayout | None:
     """What `finest` says of all layouts that are `found_in` lines, where one cannot be beaten; else None.
 
     Examples

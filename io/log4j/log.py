@@ -44,7 +44,7 @@ from cepctl.io.log4j.events import NODE, NODE_RAW, LogOrigin, attribute_columns,
 from cepctl.io.log4j.layouts import Headers, find_headers
 from cepctl.io.log4j.patterns import built_in_patterns
 from cepctl.io.log4j.record_starts import log_records
-from cepctl.io.log4j.records import Records, line_bounds, read_records
+from cepctl.io.log4j.records import HeadedRecords, line_bounds, read_records
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, table_of, typed_records
 from cepctl.io.source.text_encoding import decoded
 from cepctl.io.templates.attribute import TemplatedReader
@@ -94,7 +94,7 @@ class Log4jLog:
         UsageError
             If the zone of the user does not exist.
         """
-        log = _Log(
+        log = _Log4jFile(
             source,
             options,
             report,
@@ -152,7 +152,7 @@ def _is_of_hadoop(head: bytes) -> bool:
 
 
 @dataclass(frozen=True)
-class _Log:
+class _Log4jFile:
     """The file being read and how."""
 
     source: str
@@ -161,7 +161,7 @@ class _Log:
     table: PatternTable
     origin: LogOrigin
 
-    def batch(self, records: Records[Headers], numbered: int) -> pa.RecordBatch:
+    def batch(self, records: HeadedRecords[Headers], numbered: int) -> pa.RecordBatch:
         """Records, the first of which is number `numbered` + 1, as raw events."""
         headers = records.headers
         found = instants(np.where(headers.usable, headers.local, 0), named_zone(self.options.time_zone))
@@ -197,7 +197,7 @@ class _Log:
         place = np.where(typed.pattern < 0, len(names) - 1, typed.pattern)
         return pa.array(names, pa.string()).take(pa.array(place))
 
-    def _attributes(self, records: Records[Headers], typed: TypedRecords) -> dict[str, pa.Array]:
+    def _attributes(self, records: HeadedRecords[Headers], typed: TypedRecords) -> dict[str, pa.Array]:
         columns = attribute_columns(typed, self.origin, self.options.drop_domain)
         header = {"level": records.headers.level, "logger": records.headers.logger}
         for name, values in (header | {"thread": records.headers.thread}).items():
@@ -208,7 +208,7 @@ class _Log:
             columns["message"] = pc.coalesce(columns["message"], message) if "message" in columns else message
         return columns
 
-    def _times(self, records: Records[Headers], found: Instants, kept: Flags) -> dict[str, pa.Array]:
+    def _times(self, records: HeadedRecords[Headers], found: Instants, kept: Flags) -> dict[str, pa.Array]:
         headers = records.headers
         for note, rows in (
             (NO_ZONE, kept & (self.options.time_zone is None)),
@@ -225,13 +225,13 @@ class _Log:
             **({FOLD: pa.array(found.fold)} if found.fold.any() else {}),
         }
 
-    def _untimed(self, records: Records[Headers], usable: Flags, found: Instants) -> Iterator[Reject]:
+    def _untimed(self, records: HeadedRecords[Headers], usable: Flags, found: Instants) -> Iterator[Reject]:
         for row in np.flatnonzero(~usable):
             text = f"{records.headers.logger[int(row)]}: {records.message[int(row)]}"
             cause = found.problems[row] if records.headers.usable[row] else NO_TIME
             yield Reject(self.source, int(records.line[row]), cause, text)
 
-    def _swallowed(self, records: Records[Headers]) -> Iterator[Reject]:
+    def _swallowed(self, records: HeadedRecords[Headers]) -> Iterator[Reject]:
         """Lines that damage keeps from beginning a record, and that stand in the record before them."""
         suspects = pc.match_substring_regex(records.message, _NEARLY_HEADER)
         for row in np.flatnonzero(pc.fill_null(suspects, False).to_numpy(zero_copy_only=False)):

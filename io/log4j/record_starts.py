@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import IO
 
-from cepctl.io.contract.line_records import Cut, Passage, Passages
+from cepctl.io.contract.line_records import Passage, Passages, RecordCut
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.log4j.layouts import find_headers
 from cepctl.io.log4j.lines import BLOCK_BYTES, cut_line, mended
@@ -86,7 +86,7 @@ def _scanned(stream: IO[bytes], start: int, stop: int, find: BeginningLines, *, 
         here = headers[starts[headers] + place > start]
         if cut is None and len(here):
             line = int(here[0])
-            cut = Cut(place + int(starts[line]), records + len(headers) - len(here), lines + line)
+            cut = RecordCut(place + int(starts[line]), records + len(headers) - len(here), lines + line)
         records += len(headers)
         lines += len(starts)
     return Passage(records, lines, cut)
@@ -97,7 +97,7 @@ def _whole_lines(stream: IO[bytes], start: int, stop: int, *, first: bool) -> It
 
     Yields where some of them begin, and their text; long ones are cut as the reader cuts them.
     """
-    lines = _Lines(stream, start)
+    lines = _StreamLines(stream, start)
     if not first and not lines.skip_line(stop):
         return
     while lines.place <= stop and (text := lines.take(stop)):
@@ -105,7 +105,7 @@ def _whole_lines(stream: IO[bytes], start: int, stop: int, *, first: bool) -> It
 
 
 @dataclass
-class _Lines:
+class _StreamLines:
     """Lines of a stream from byte `place` on."""
 
     stream: IO[bytes]

@@ -26,7 +26,7 @@ _CUT = f"records of more than {LONGEST_RECORD:,} bytes, of which the rest was le
 _SHOWN = 4_096
 
 
-class Beginnings(Protocol):
+class RecordBeginnings(Protocol):
     """The lines of a block that begin a record: their index in it, the byte at which each message begins."""
 
     @property
@@ -39,13 +39,13 @@ class Beginnings(Protocol):
         """The first `count` of them, of the same class."""
 
 
-B = TypeVar("B", bound=Beginnings)
+B = TypeVar("B", bound=RecordBeginnings)
 Find = Callable[[bytes, Numbers, Numbers], B]
 """Finds the lines [starts, ends) of a block (newlines left out) that begin a record."""
 
 
 @dataclass(frozen=True)
-class Records(Generic[B]):
+class HeadedRecords(Generic[B]):
     """Records in file order; `line` is the number of the header's line in the file, from 1.
 
     `headers.message` is meaningless here: `message` holds the messages, their lines joined by
@@ -60,7 +60,9 @@ class Records(Generic[B]):
         return len(self.line)
 
 
-def read_records(stream: IO[bytes], source: str, report: ReadReport, find: Find[B]) -> Iterator[Records[B]]:
+def read_records(
+    stream: IO[bytes], source: str, report: ReadReport, find: Find[B]
+) -> Iterator[HeadedRecords[B]]:
     """Yield the records of a log, one batch per block of text, as `find` tells where they begin.
 
     `report.records` counts them, with the reject for what stands before the first.
@@ -104,7 +106,7 @@ class _Splitter(Generic[B]):
     _cut: bool = False
     _orphans: list[bytes] = field(default_factory=list)
 
-    def split(self, block: bytes, *, last: bool) -> Records[B] | None:
+    def split(self, block: bytes, *, last: bool) -> HeadedRecords[B] | None:
         """The records that end in this block, which ends with a newline."""
         found = self._headed(block)
         if found is None:
@@ -143,7 +145,7 @@ class _Splitter(Generic[B]):
             self._note_cut(not counted)
             self._waiting, self._cut = cut_line(rest) + b"\n", True
 
-    def _records(self, found: _Headed[B], count: int, *, first_counted: bool) -> Records[B] | None:
+    def _records(self, found: _Headed[B], count: int, *, first_counted: bool) -> HeadedRecords[B] | None:
         """The first `count` records, long ones cut; `first_counted` when the first was noted before."""
         if not count:
             return None
@@ -156,7 +158,7 @@ class _Splitter(Generic[B]):
         self._note_cut(len(long) - (first_counted and 0 in long))
         self.report.records += count
         messages = pc.utf8_rtrim_whitespace(texts(found.text, message, np.maximum(end, message)))
-        return Records(found.headers.first(count), found.line[:count], messages)
+        return HeadedRecords(found.headers.first(count), found.line[:count], messages)
 
     def _note_cut(self, records: int) -> None:
         if records:

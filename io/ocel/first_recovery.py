@@ -28,7 +28,7 @@ _MOST_IN_VAIN = 16
 
 
 @dataclass(frozen=True)
-class Member:
+class OcelMember:
     """A record: whether it stands for an event or an object, its id, its value, and its line."""
 
     key: str
@@ -52,7 +52,7 @@ class _Scan:
     _counted: int = 0
     _decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
 
-    def members(self) -> Iterator[Member]:
+    def members(self) -> Iterator[OcelMember]:
         done, in_vain, found = 0, 0, _MEMBER.search(self.text)
         while found is not None and in_vain <= _MOST_IN_VAIN * len(self.text):
             key, place = found[1], found.end()
@@ -79,11 +79,13 @@ class _Scan:
             done, found = end, _MEMBER.search(self.text, end)
         self._lose(done, len(self.text))
 
-    def _member(self, kind: str, found: re.Match[str], value: dict[str, Any], end: int) -> Iterator[Member]:
+    def _member(
+        self, kind: str, found: re.Match[str], value: dict[str, Any], end: int
+    ) -> Iterator[OcelMember]:
         record_id = json.loads(f'"{found[1]}"', strict=False) if "\\" in found[1] else found[1]
         raw = self.text[found.start() : end]
         if r"\u" not in raw or is_unicode({record_id: value}):
-            yield Member(kind, record_id, value, self._line(found.start()))
+            yield OcelMember(kind, record_id, value, self._line(found.start()))
         else:
             self._tell(found.start(), NOT_UNICODE, raw, 1)
 
@@ -106,7 +108,7 @@ class _Scan:
 
 def members_in(
     stream: IO[bytes], source: str, report: ReadReport, problems: Sequence[Reject]
-) -> Iterator[Member]:
+) -> Iterator[OcelMember]:
     """The records of a text; damage is told in records, and as the `problems` where none of them is lost."""
     stream.seek(0)
     data = stream.read()

@@ -22,7 +22,7 @@ from typing import IO, Any
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadReport, Reject
-from cepctl.io.ocel.first_recovery import EVENTS, OBJECTS, Member, members_in, signs_in
+from cepctl.io.ocel.first_recovery import EVENTS, OBJECTS, OcelMember, members_in, signs_in
 from cepctl.io.ocel.records import (
     NOT_AN_EVENT,
     NOT_AN_OBJECT,
@@ -33,13 +33,12 @@ from cepctl.io.ocel.records import (
     shown,
     text_of,
 )
-from cepctl.io.source.json_documents import Document, read_documents
+from cepctl.io.source.json_documents import JsonDocument, read_documents
 from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.streams import Chunks
-from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
+from cepctl.io.source.xml_mending import LOST, DocumentShape, Lost, Mending
 from cepctl.io.source.xml_prolog import Prolog
-from cepctl.io.source.xml_stream import Document as XmlDocument
-from cepctl.io.source.xml_stream import Elements, local_name
+from cepctl.io.source.xml_stream import Elements, XmlDocument, local_name
 
 TELLING_JSON = (b'"ocel:events"', b'"ocel:global-event"', b'"ocel:global-log"')
 TELLING_XML = (b'key="omap"', b"key='omap'", b'"ocel:activity"')
@@ -52,7 +51,7 @@ EVENT_ID, ACTIVITY, TIME, OBJECT_ID, TYPE = (
 )
 _OF_EVENTS = frozenset((EVENT_ID, ACTIVITY, TIME))
 _OF_TYPE = "ocel:type:"
-_SHAPE = Shape(
+_SHAPE = DocumentShape(
     {"log": 0, "global": 1, "events": 1, "objects": 1}, frozenset(("event", "object")), recovers=True
 )
 _LIST = re.compile(r"\[[^\[\]]*\]")
@@ -64,7 +63,7 @@ def json_first_records(stream: IO[bytes], source: str, report: ReadReport) -> It
     """The records of a file in JSON; behind damage, and where two have one id, they are told one by one."""
     strict = ReadReport()
     documents = [
-        each for each in read_documents(Chunks(stream), (), source, strict) if isinstance(each, Document)
+        each for each in read_documents(Chunks(stream), (), source, strict) if isinstance(each, JsonDocument)
     ]
     missing = [
         Reject(source, each.line, f"the document has no {key}")
@@ -72,13 +71,13 @@ def json_first_records(stream: IO[bytes], source: str, report: ReadReport) -> It
         for key in (OBJECTS, EVENTS)
         if each.whole and not isinstance(each.members.get(key), dict)
     ]
-    members: Iterable[Member]
+    members: Iterable[OcelMember]
     if strict.rejects or missing or _announced(documents) < _signs(stream):
         members = members_in(stream, source, report, [*strict.rejects, *missing])
     else:
         report.warnings += strict.warnings
         members = (
-            Member(key, record_id, value, each.line)
+            OcelMember(key, record_id, value, each.line)
             for each in documents
             for key in (OBJECTS, EVENTS)
             for record_id, value in each.members[key].items()
@@ -93,7 +92,7 @@ def json_first_records(stream: IO[bytes], source: str, report: ReadReport) -> It
             yield record
 
 
-def _announced(documents: Sequence[Document]) -> int:
+def _announced(documents: Sequence[JsonDocument]) -> int:
     """How often the word for the time of an event stands in documents: once in each, and beside them."""
     own = [value for each in documents for value in each.members[EVENTS].values()]
     others = [value for each in documents for name, value in each.members.items() if name != EVENTS]

@@ -26,16 +26,16 @@ from cepctl.io.ocel.records import (
     Worth,
 )
 from cepctl.io.source.streams import Chunks
-from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
+from cepctl.io.source.xml_mending import LOST, DocumentShape, Lost, Mending
 from cepctl.io.source.xml_prolog import Prolog
-from cepctl.io.source.xml_stream import Document, Elements, local_name
+from cepctl.io.source.xml_stream import Elements, XmlDocument, local_name
 
 EVENT, OBJECT = "event", "object"
 _TYPES = {"event-type": EVENT, "object-type": OBJECT}
 _READ = (EVENT, OBJECT, *_TYPES)
 _KNOWN = frozenset(("id", "type", "time"))
 _GROUPS = frozenset(("event-types", "object-types", "events", "objects"))
-_SHAPE = Shape(
+_SHAPE = DocumentShape(
     {"log": 0, **dict.fromkeys(_GROUPS, 1)}, frozenset(_READ), inner=frozenset(("objects",)), recovers=True
 )
 _OTHER = "elements of the log that OCEL does not have, left out: {:,}"
@@ -50,7 +50,7 @@ def xml_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[
     LogFormatError
         If the file is not XML, has another root than `log`, or declares XML entities.
     """
-    document = Document(Chunks(stream), Prolog("log", source))
+    document = XmlDocument(Chunks(stream), Prolog("log", source))
 
     def reject_lost(lost: Lost) -> None:
         report.records += lost.records
@@ -75,7 +75,7 @@ def xml_records(stream: IO[bytes], source: str, report: ReadReport) -> Iterator[
     _report_rest(elements, document, source, report, last_rejected)
 
 
-def _ended(elements: Elements, document: Document) -> Iterator[Any]:
+def _ended(elements: Elements, document: XmlDocument) -> Iterator[Any]:
     for data in document:
         for _, element in elements.feed(data):
             yield element
@@ -151,7 +151,7 @@ def _drop(element: Any) -> None:
 
 
 def _report_rest(
-    elements: Elements, document: Document, source: str, report: ReadReport, last_rejected: int
+    elements: Elements, document: XmlDocument, source: str, report: ReadReport, last_rejected: int
 ) -> None:
     """What is wrong with the document, and what stands in it that is none of OCEL."""
     if elements.unreadable is not None:

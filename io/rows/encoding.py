@@ -22,7 +22,7 @@ import pyarrow.compute as pc
 from cepctl.engines.concurrency import in_turn, usable_cores
 from cepctl.errors import UsageError
 from cepctl.io.rows.columns import answer_first
-from cepctl.io.rows.forms import FORMS, ROWS_OF_GROUP, Encoded, Form
+from cepctl.io.rows.forms import FORMS, ROWS_OF_GROUP, Encoded, RowForm
 from cepctl.schema import TimeUnit
 
 TimeFormat = Literal["iso", "ticks"]
@@ -187,7 +187,7 @@ class _TextPiece:
 def _text_piece(
     made: Callable[[], pa.Table],
     shown: Callable[[pa.Table], pa.Table],
-    form: Form,
+    form: RowForm,
 ) -> _TextPiece:
     assert form.text is not None
     rows = shown(made())

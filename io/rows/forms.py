@@ -81,7 +81,7 @@ def _arrow(sink: Any, schema: pa.Schema) -> Any:
 
 
 @dataclass(frozen=True)
-class Form:
+class RowForm:
     """How rows are written.
 
     `text` gives rows as text, or the header that stands above them, which is empty where there is none;
@@ -119,18 +119,18 @@ class Form:
         return self.text is _json_lines
 
 
-FORMS: dict[str, Form] = {
+FORMS: dict[str, RowForm] = {
     each.name: each
     for each in (
-        Form("table"),
-        Form("csv", (".csv",), partial(_delimited, ","), cells=True),
-        Form("tsv", (".tsv",), partial(_delimited, "\t"), cells=True),
-        Form("json", (".json",), _json_lines, nested=True, array=True),
-        Form("jsonl", (".jsonl", ".ndjson"), _json_lines, nested=True),
-        Form("md", (".md",), _markdown),
-        Form("parquet", (".parquet",), opened=_parquet, nested=True),
-        Form("arrow", (".arrow", ".feather"), opened=_arrow, nested=True),
-        Form("trace", (".json",), nested=True),
+        RowForm("table"),
+        RowForm("csv", (".csv",), partial(_delimited, ","), cells=True),
+        RowForm("tsv", (".tsv",), partial(_delimited, "\t"), cells=True),
+        RowForm("json", (".json",), _json_lines, nested=True, array=True),
+        RowForm("jsonl", (".jsonl", ".ndjson"), _json_lines, nested=True),
+        RowForm("md", (".md",), _markdown),
+        RowForm("parquet", (".parquet",), opened=_parquet, nested=True),
+        RowForm("arrow", (".arrow", ".feather"), opened=_arrow, nested=True),
+        RowForm("trace", (".json",), nested=True),
     )
 }
 """Every form, by its name."""
@@ -206,5 +206,5 @@ def _unknown(name: str, ending: str) -> str:
     return f"{line}; cepctl report writes pages" if ending in (".html", ".htm") else line
 
 
-def _endings(forms: Sequence[Form]) -> str:
+def _endings(forms: Sequence[RowForm]) -> str:
     return " ".join(dict.fromkeys(ending for each in forms for ending in each.endings))

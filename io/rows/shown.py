@@ -14,7 +14,7 @@ from cepctl.schema import TimeUnit
 
 
 @dataclass(frozen=True)
-class Shown:
+class PresentedRows:
     """Shows blocks of rows; picklable.
 
     `chosen` are the names of columns, all of them where there are none; `guarded` cells are none that a

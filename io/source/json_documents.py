@@ -16,8 +16,8 @@ from typing import Any
 
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.contract.unicode_text import NOT_UNICODE
-from cepctl.io.source.json_recovery import DAMAGED, Records, Search
-from cepctl.io.source.json_text import DamagedError, JsonText, NotUnicodeError
+from cepctl.io.source.json_recovery import DAMAGED, Records, RecordSearch
+from cepctl.io.source.json_text import DamagedError, JsonText, NotUnicodeValueError
 
 NESTED = "an array stands where a record should: its elements are read"
 _SHOWN = 1_000
@@ -39,7 +39,7 @@ class Element:
 
 
 @dataclass(frozen=True)
-class Document:
+class JsonDocument:
     """A document that ended, or that damage ended: its members but the streamed.
 
     `whole` says that it ended by itself; `line` is the line on which it begins; `missing` are the
@@ -94,7 +94,7 @@ class _Documents:
             else:
                 self.members[name] = self.text.value()
                 self._count_hidden()
-        except NotUnicodeError as problem:
+        except NotUnicodeValueError as problem:
             self._leave_out(problem)
 
     def _records_behind(self, problem: DamagedError) -> Generator[Element, None, bool]:
@@ -115,7 +115,7 @@ class _Documents:
         """How many records stand in a part of the text, by their sign."""
         return 0 if self.records is None else self.text.text.count(self.records.sign, begin, end)
 
-    def _leave_out(self, problem: NotUnicodeError) -> None:
+    def _leave_out(self, problem: NotUnicodeValueError) -> None:
         """Go on behind a member whose value, or whose name, is not Unicode: all records in it are lost."""
         line, lost = self.text.line(), self._records_in(self.text.position, problem.end)
         self.text.position = problem.end
@@ -164,7 +164,7 @@ class _Documents:
         """The records behind damage, until an array goes on; returns which."""
         if self.records is None:
             raise problem
-        search = Search(self.text, self.records, name, self.source, self.report)
+        search = RecordSearch(self.text, self.records, name, self.source, self.report)
         found = search.run(problem, self.names[0] if self.names else "")
         while True:
             try:
@@ -187,7 +187,7 @@ def read_documents(
     source: str,
     report: ReadReport,
     records: Records | None = None,
-) -> Iterator[Element | Document]:
+) -> Iterator[Element | JsonDocument]:
     """The documents of a file, each after the elements of its arrays called `streamed`.
 
     Damage is one reject, with its line (where no `records` are told, the line on which its document begins);
@@ -202,15 +202,15 @@ def read_documents(
         except DamagedError as problem:
             if not isinstance(problem, _ToldError):
                 report.records += 1
-                cause = NOT_UNICODE if isinstance(problem, NotUnicodeError) else DAMAGED
+                cause = NOT_UNICODE if isinstance(problem, NotUnicodeValueError) else DAMAGED
                 report.rejects.append(Reject(source, line, cause, str(problem)))
             if documents.members:
-                yield Document(line, documents.members, whole=False, hidden=documents.hidden)
+                yield JsonDocument(line, documents.members, whole=False, hidden=documents.hidden)
             if not text.skip_to_document():
                 return
         else:
             missing = tuple(name for name in streamed if name not in documents.names)
-            yield Document(line, documents.members, missing=missing, hidden=documents.hidden)
+            yield JsonDocument(line, documents.members, missing=missing, hidden=documents.hidden)
 
 
 def flat_elements(element: Element, source: str, report: ReadReport) -> Iterator[Element]:

@@ -15,7 +15,7 @@ from typing import Any
 
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.contract.unicode_text import NOT_UNICODE
-from cepctl.io.source.json_text import FIRST_READ, DamagedError, JsonText, NotUnicodeError
+from cepctl.io.source.json_text import FIRST_READ, DamagedError, JsonText, NotUnicodeValueError
 
 DAMAGED = "damaged or cut JSON, kept as far as it goes"
 _MEMBER_BEFORE = re.compile(r'"([^"\\]{1,100})"\s*:\s*\Z')
@@ -61,7 +61,7 @@ class Records:
 
 
 @dataclass
-class Search:
+class RecordSearch:
     """The search for records from the place on where an element is damaged.
 
     Attributes
@@ -134,7 +134,7 @@ class Search:
         before = _MEMBER_BEFORE.search(text.text, max(text.position - _LOOKED_BACK, 0), text.position)
         try:
             value = text.value()
-        except NotUnicodeError as problem:
+        except NotUnicodeValueError as problem:
             raw = text.text[text.position : problem.end]
             if raw.count(self.records.sign) > 1 or self._found(problem.value) is None:
                 # It may be one of the records in it alone.

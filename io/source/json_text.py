@@ -35,7 +35,7 @@ class DamagedError(ValueError):
         self.tried = tried
 
 
-class NotUnicodeError(DamagedError):
+class NotUnicodeValueError(DamagedError):
     """The value where the reader stands, which ends at `end`, holds text that is not Unicode."""
 
     def __init__(self, value: Any, end: int) -> None:
@@ -150,7 +150,7 @@ class JsonText:
             if end == len(self.text) and self.more():
                 continue
             if _HALF.search(self.text, self.position, end) and not is_unicode(value):
-                raise NotUnicodeError(value, end)
+                raise NotUnicodeValueError(value, end)
             self.begun, self.position = self.position, end
             return value
 

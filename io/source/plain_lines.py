@@ -7,7 +7,7 @@ from typing import IO
 
 import numpy as np
 
-from cepctl.io.contract.line_records import Cut, Passage, Passages
+from cepctl.io.contract.line_records import Passage, Passages, RecordCut
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.streams import empty_lines
 
@@ -37,7 +37,7 @@ class PlainLines:
                 plain = np.flatnonzero(behind[ends] < _ASCII)
                 if len(plain):
                     before = lines + int(plain[0]) + 1
-                    cut = Cut(place + int(ends[plain[0]]) + 1, before, before)
+                    cut = RecordCut(place + int(ends[plain[0]]) + 1, before, before)
             lines += empty_lines(piece) or piece.count(b"\n")
             place += len(piece)
         passage = Passage(lines, lines, cut)

@@ -41,7 +41,7 @@ _MOST_PARTS = 200
 
 
 @dataclass(frozen=True)
-class Shape:
+class DocumentShape:
     """The elements of a kind of documents, by their names without a namespace.
 
     Attributes
@@ -108,7 +108,7 @@ class Mending:
         How many records had ended before the first fault.
     """
 
-    shape: Shape
+    shape: DocumentShape
     lost: Callable[[Lost], None]
     damage: tuple[int, str] | None = None
     lost_records: int = 0

@@ -234,7 +234,7 @@ def _pull_parser(tags: Sequence[str], events: Sequence[str], *, keep_comments: b
 
 
 @dataclass
-class Document:
+class XmlDocument:
     """The pieces of a file that is one document, from its first byte that is not a blank.
 
     Iterating raises LogFormatError as Prolog.check does.

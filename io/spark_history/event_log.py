@@ -82,7 +82,7 @@ class SparkEventLog:
         self, stream: IO[bytes], source: str, options: ReadOptions, report: ReadReport
     ) -> Iterator[pa.RecordBatch]:
         """Yield the events of one file."""
-        log = _Log(source, options, report, EventBatches(options))
+        log = _EventLog(source, options, report, EventBatches(options))
         chunks = Chunks(utf8_stream(stream))
         size = 0
         for number, line in numbered_lines(chunks):
@@ -114,7 +114,7 @@ def _should_have_time(name: str) -> bool:
 
 
 @dataclass(frozen=True)
-class _Log:
+class _EventLog:
     """The file being read."""
 
     source: str

@@ -31,7 +31,7 @@ _DAY_OF_LINE = re.compile(
 
 
 @dataclass
-class Stamps:
+class StampReader:
     """Reads the times of one file; io/source/missing_years.py tells the year where it is not written.
 
     `first_days` are those, and `first_time` is the time, without a year, that its first lines begin with.
@@ -124,7 +124,7 @@ def _note(rule: YearRule) -> str:
     return years_note(rule) if rule.told else ""
 
 
-def stamps_of(head: bytes, source: str, options: ReadOptions, report: ReadReport) -> Stamps:
+def stamps_of(head: bytes, source: str, options: ReadOptions, report: ReadReport) -> StampReader:
     """Reads the times of a file that begins so.
 
     Raises
@@ -134,7 +134,7 @@ def stamps_of(head: bytes, source: str, options: ReadOptions, report: ReadReport
     """
     found = _DAY_OF_LINE.findall(decoded(head))
     days = [_month_day(day) for day in dict.fromkeys(day for _, day in found)]
-    return Stamps(source, options, report, days, found[0][0] if found else "")
+    return StampReader(source, options, report, days, found[0][0] if found else "")
 
 
 def _month_day(day: str) -> MonthDay:

@@ -31,7 +31,7 @@ from cepctl.io.source.line_columns import LineColumns, LineLayout
 from cepctl.io.source.line_messages import behind, line_messages
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import utf8_stream
-from cepctl.io.system.stamps import HEAD_BYTES, OLD_SHAPE, Stamps, precision_of, stamps_of
+from cepctl.io.system.stamps import HEAD_BYTES, OLD_SHAPE, StampReader, precision_of, stamps_of
 from cepctl.io.templates.attribute import TemplatedReader
 
 MESSAGE = "Message"
@@ -118,7 +118,7 @@ class Syslog:
 class _Messages:
     """Understands the lines of one file."""
 
-    stamps: Stamps
+    stamps: StampReader
     drop_domain: bool
 
     def event(self, line: str) -> LineEvent | str:

@@ -19,10 +19,9 @@ import pyarrow as pa
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
-from cepctl.io.source.json_documents import Document, Element, as_documents, flat_elements, read_documents
+from cepctl.io.source.json_documents import Element, JsonDocument, as_documents, flat_elements, read_documents
 from cepctl.io.source.json_objects import json_object, json_objects
-from cepctl.io.source.json_recovery import FoundRecord
-from cepctl.io.source.json_recovery import Records as Recovered
+from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.line_blocks import Lines
 from cepctl.io.source.plain_lines import PlainLines
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
@@ -37,7 +36,7 @@ from cepctl.io.tabular.json_events import (
     messages_of,
     said,
 )
-from cepctl.io.tabular.json_lines import RecordLines, Records, lines_in, records_of
+from cepctl.io.tabular.json_lines import BlockRecords, RecordLines, lines_in, records_of
 from cepctl.io.tabular.json_shape import JsonShape, records_at, shape_in, shape_of, shape_text
 from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
 from cepctl.schema import ARRIVAL
@@ -211,11 +210,11 @@ def _of_documents(chunks: Chunks, shape: JsonShape, source: str, report: ReadRep
     if streamed:
         # The reason of an event of Kubernetes is needed, and its time may be one of several.
         key = "reason" if shape.kubernetes else shape.time
-        records = Recovered(f'"{key.rpartition(".")[2]}"', _Recovery(streamed[0], key).found)
+        records = Records(f'"{key.rpartition(".")[2]}"', _Recovery(streamed[0], key).found)
     for part in read_documents(as_documents(chunks), streamed, source, report, records):
         if isinstance(part, Element):
             yield from (_found(each.value, each.line) for each in flat_elements(part, source, report))
-        elif isinstance(part, Document) and part.hidden:
+        elif isinstance(part, JsonDocument) and part.hidden:
             report.records += part.hidden
             report.rejects.append(Reject(source, part.line, NOT_AN_OBJECT, records=part.hidden))
         elif not streamed and part.members:
@@ -318,6 +317,6 @@ class _Blocks:
             text = json.dumps(found.record, ensure_ascii=False).encode("utf-8", "surrogatepass")
             return found.raw or text
 
-        records = Records.of([each.record for each in waiting], numbers, raw)
+        records = BlockRecords.of([each.record for each in waiting], numbers, raw)
         messages = pa.array([each.message for each in waiting], pa.string())
         yield from self.events.of_records(replace(records, lines=stand), messages, bad)

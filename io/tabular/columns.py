@@ -40,7 +40,7 @@ from cepctl.io.contract.reader import (
 from cepctl.io.tabular.clock_columns import NOT_AN_OFFSET, GivenClocks, given_clocks
 from cepctl.io.tabular.composed import columns_meant, composed_of, with_composed
 from cepctl.io.tabular.histograms import Histograms, histograms, spanned_by
-from cepctl.io.tabular.instants import NO_UNIT, Instants, ReadContext, instants, ticks
+from cepctl.io.tabular.instants import NO_UNIT, ReadContext, WrittenInstants, instants, ticks
 from cepctl.io.tabular.mapping import RESERVED, raw_name
 from cepctl.io.tabular.plain_values import blanks, simple
 from cepctl.numeric.arrays import Causes, Flags, Numbers
@@ -60,7 +60,7 @@ _MISFIT = "{} is a number of another size than the first of its column; --epoch-
 
 
 @dataclass(frozen=True)
-class Rows:
+class BlockRows:
     """Columns of one block of a plain file, with the number and line of every row.
 
     `numbers` counts the records of the file from 1; `lines` is None where rows have no lines.  `raw`
@@ -98,7 +98,7 @@ def _python_value(scalar: pa.Scalar) -> object:
         return scalar.cast(pa.string()).as_py()
 
 
-def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport) -> pa.RecordBatch:
+def raw_batch(rows: BlockRows, source: str, options: ReadOptions, report: ReadReport) -> pa.RecordBatch:
     """Turn one block of rows into raw events (io/contract/reader.py), rejecting the rows that cannot be."""
     rows = _with_composed(rows, options.columns)
     count = len(rows.numbers)
@@ -152,7 +152,7 @@ def raw_batch(rows: Rows, source: str, options: ReadOptions, report: ReadReport)
     return _without_rejects(batch, causes, rows, source, report)
 
 
-def _with_composed(rows: Rows, mapping: ColumnMap) -> Rows:
+def _with_composed(rows: BlockRows, mapping: ColumnMap) -> BlockRows:
     """Rows with the fields that a mapping composes of several columns."""
     if all(composed_of(*pair) is None for pair in mapping):
         return rows
@@ -167,7 +167,7 @@ class _Ends:
     The bounds of their lengths stand among the ticks; `pmf` are the masses of ends.
     """
 
-    times: Instants
+    times: WrittenInstants
     ticks: Mapping[str, tuple[Numbers, Flags]]
     pmf: Histograms | None = None
 
@@ -179,7 +179,7 @@ class _Ends:
 
 
 def _given_ends(
-    rows: Rows, given: Flags, clocks: GivenClocks | None, causes: Causes, read: ReadContext
+    rows: BlockRows, given: Flags, clocks: GivenClocks | None, causes: Causes, read: ReadContext
 ) -> _Ends:
     """The ends that the rows have, those that cannot be marked."""
     times = instants(rows.columns.get(END_TIME), END_TIME, given, read)
@@ -210,7 +210,7 @@ def _given_ends(
 
 
 def _with_histograms(
-    rows: Rows,
+    rows: BlockRows,
     ends: dict[str, tuple[Numbers, Flags]],
     clocks: GivenClocks | None,
     causes: Causes,
@@ -229,7 +229,7 @@ def _with_histograms(
     return found, pmf if END_PMF in rows.columns else None
 
 
-def _written_ends(rows: Rows, times: Instants, options: ReadOptions) -> dict[str, pa.Array]:
+def _written_ends(rows: BlockRows, times: WrittenInstants, options: ReadOptions) -> dict[str, pa.Array]:
     """The columns of the written times at which events end, where the file has any."""
     if END_TIME not in rows.columns:
         return {}
@@ -246,7 +246,7 @@ def _written_ends(rows: Rows, times: Instants, options: ReadOptions) -> dict[str
 
 
 def _intervals(
-    rows: Rows,
+    rows: BlockRows,
     pmf: Histograms,
     clocks: GivenClocks | None,
     causes: Causes,
@@ -295,7 +295,7 @@ def _spanned(
     return own[0] + clocks.first, own[1] + clocks.last, own[2], own[3]
 
 
-def _grain(time: Instants, given: Flags, options: ReadOptions) -> pa.Array:
+def _grain(time: WrittenInstants, given: Flags, options: ReadOptions) -> pa.Array:
     """The units that times are written to, of rows that are given no interval, unless all are exact."""
     return pa.array(time.grain, mask=given | (time.grain == NO_UNIT) | options.exact_times)
 
@@ -305,7 +305,7 @@ def _where_any(name: str, values: Numbers) -> dict[str, pa.Array]:
     return {name: pa.array(values)} if values.any() else {}
 
 
-def _zones(rows: Rows, time: Instants) -> pa.Array:
+def _zones(rows: BlockRows, time: WrittenInstants) -> pa.Array:
     """Offsets from UTC; a part of a dataset gives them, since its times have lost their zone."""
     if "zone_seconds" in rows.columns:
         return pc.fill_null(rows.columns["zone_seconds"], 0).cast(pa.int32())
@@ -323,7 +323,7 @@ def _mark(causes: Causes, bad: Flags, cause: str) -> None:
         causes[row] = causes[row] or cause
 
 
-def _spans(name: str, times: Instants, rows: Flags) -> dict[str, pa.Array]:
+def _spans(name: str, times: WrittenInstants, rows: Flags) -> dict[str, pa.Array]:
     """The column of the instants that times are, whose numbers are coarser than times."""
     if times.width is None:
         return {}
@@ -342,7 +342,7 @@ def _spans(name: str, times: Instants, rows: Flags) -> dict[str, pa.Array]:
     return {name: lists}
 
 
-def _mark_problems(causes: Causes, times: Instants, rows: Flags) -> None:
+def _mark_problems(causes: Causes, times: WrittenInstants, rows: Flags) -> None:
     """Note of these rows why what is written there is no time."""
     for row, problem in times.problems.items():
         if rows[row]:
@@ -354,7 +354,7 @@ def _beyond(lower: Numbers, upper: Numbers) -> Flags:
     return np.asarray((lower < EARLIEST_TICK) | (upper > LATEST_TICK))
 
 
-def _no_ticks_of_time(time: Instants, read: ReadContext) -> Flags:
+def _no_ticks_of_time(time: WrittenInstants, read: ReadContext) -> Flags:
     """Rows whose raw time lies beyond the ends of time."""
     tick = time.ticks(read.unit)
     return time.beyond | (time.known & _beyond(tick, tick))
@@ -380,7 +380,7 @@ def _given_ids(column: pa.Array | None, count: int, source: str) -> pa.Array:
 def _without_rejects(
     batch: pa.RecordBatch,
     causes: Causes,
-    rows: Rows,
+    rows: BlockRows,
     source: str,
     report: ReadReport,
 ) -> pa.RecordBatch:

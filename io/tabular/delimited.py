@@ -30,7 +30,7 @@ from cepctl.io.contract.reader import (
 )
 from cepctl.io.source.streams import LongGaps, ShortenedGaps
 from cepctl.io.source.text_encoding import BAD_UTF8, Recoded, decoded, utf8_stream
-from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.header import (
     DELIMITERS,
     LINES_LOOKED_AT,
@@ -49,7 +49,7 @@ from cepctl.io.tabular.named_columns import delimiter_of_rows
 from cepctl.io.tabular.open_quotes import OpenQuotes
 from cepctl.io.tabular.preamble import BEFORE_HEADER, cuts_times, lines_before_header
 from cepctl.io.tabular.row_ends import DelimitedRows
-from cepctl.io.tabular.row_places import Places
+from cepctl.io.tabular.row_places import RowPlaces
 from cepctl.io.tabular.sifting import sifted
 from cepctl.io.tabular.transcript import Transcript
 from cepctl.io.tabular.wide import wide_rows
@@ -145,7 +145,9 @@ class DelimitedReader:
         else:
             # There are no events, but what they would have is known.
             columns = {name: pa.array([], pa.string()) for name in names}
-            yield _inferring(raw_batch(Rows(columns, np.array([], np.int64), None), source, options, report))
+            yield _inferring(
+                raw_batch(BlockRows(columns, np.array([], np.int64), None), source, options, report)
+            )
 
     def _header(
         self, text: io.BufferedReader, number: int, source: str, options: ReadOptions
@@ -181,7 +183,7 @@ class DelimitedReader:
         # The parser passes over a byte order mark: this one, and none that belongs to the first value.
         quotes = OpenQuotes(cast(IO[bytes], transcript), delimiter, len(names), lambda: transcript.breaks)
         recoded = Recoded(cast(IO[bytes], quotes), "utf-8", codecs.BOM_UTF8)
-        places = Places(header=header)
+        places = RowPlaces(header=header)
         skipped = partial(_skipped, places, transcript, gaps, quotes, len(names), source, report)
         try:
             for block in _blocks(io.BufferedReader(recoded, _BLOCK_BYTES), names, delimiter, places):
@@ -219,7 +221,7 @@ def _reject_before_header(text: IO[bytes], count: int, source: str, report: Read
             report.rejects.append(Reject(source, number, BEFORE_HEADER, raw))
 
 
-def _blocks(text: IO[bytes], names: list[str], delimiter: str, places: Places) -> Iterator[pa.RecordBatch]:
+def _blocks(text: IO[bytes], names: list[str], delimiter: str, places: RowPlaces) -> Iterator[pa.RecordBatch]:
     def skip(row: pyarrow.csv.InvalidRow) -> str:
         places.skip(row.number, row.text.count("\n"))
         return "skip"
@@ -245,8 +247,8 @@ def _blocks(text: IO[bytes], names: list[str], delimiter: str, places: Places) -
 
 
 def _text_rows(
-    block: pa.RecordBatch, numbers: Numbers, places: Places, transcript: Transcript, gaps: LongGaps
-) -> Rows:
+    block: pa.RecordBatch, numbers: Numbers, places: RowPlaces, transcript: Transcript, gaps: LongGaps
+) -> BlockRows:
     """Columns of one block as text, without the rows of blank lines."""
     columns = dict(zip(block.schema.names, block.columns, strict=True))
     nulls = np.zeros(len(numbers), dtype=np.int64)
@@ -262,7 +264,7 @@ def _text_rows(
             places.note_breaks(numbers, breaks)
     first, last = places.lines(numbers)
     left_out = gaps.left_out_before(first - places.header - 1)
-    return Rows(
+    return BlockRows(
         columns,
         numbers + left_out,
         first + left_out,
@@ -277,7 +279,7 @@ def _may_hold_breaks(column: pa.Array) -> bool:
 
 
 def _skipped(
-    places: Places,
+    places: RowPlaces,
     transcript: Transcript,
     gaps: LongGaps,
     quotes: OpenQuotes,

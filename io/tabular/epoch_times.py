@@ -40,7 +40,7 @@ _DATES = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
 
 @dataclass(frozen=True)
-class Counts:
+class EpochNumbers:
     """Numbers of a column: `sign` times (`whole` + `nanos` / 10**9), where they are `known`.
 
     What 64 bits do not hold is the largest number that they do.  `decimals`: those that have some, be they 0;
@@ -57,7 +57,7 @@ class Counts:
     spacing: Reals | None = None
 
 
-def counts(column: pa.Array) -> Counts:
+def counts(column: pa.Array) -> EpochNumbers:
     """The numbers in a column of integers, floats, decimals or text; other columns have none."""
     if pa.types.is_decimal(column.type):
         column = column.cast(pa.string())
@@ -68,20 +68,20 @@ def counts(column: pa.Array) -> Counts:
     if pa.types.is_string(column.type):
         return _of_texts(column)
     zeros, none = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
-    return Counts(zeros, zeros, zeros, none, none, none)
+    return EpochNumbers(zeros, zeros, zeros, none, none, none)
 
 
-def _of_integers(column: pa.Array) -> Counts:
+def _of_integers(column: pa.Array) -> EpochNumbers:
     if column.type == pa.uint64():
         column = pc.min_element_wise(column, pa.scalar(_MOST, pa.uint64()), skip_nulls=False)
     whole = _filled(column.cast(pa.int64()))
     size = np.abs(np.maximum(whole, -_MOST))
     known, zeros = _flags(column.is_valid()), np.zeros(len(whole), np.int64)
     none = np.zeros(len(whole), np.bool_)
-    return Counts(np.where(whole < 0, -1, 1), size, zeros, known, none, none)
+    return EpochNumbers(np.where(whole < 0, -1, 1), size, zeros, known, none, none)
 
 
-def _of_floats(column: pa.Array) -> Counts:
+def _of_floats(column: pa.Array) -> EpochNumbers:
     own = pc.fill_null(column, pa.scalar(np.nan, column.type)).to_numpy(zero_copy_only=False)
     values = own.astype(np.float64)
     known = np.isfinite(values)
@@ -92,10 +92,10 @@ def _of_floats(column: pa.Array) -> Counts:
     whole = np.where(known & ~inside, _MOST, whole.astype(np.int64))
     none = np.zeros(len(whole), np.bool_)
     spacing = np.spacing(np.where(known, np.abs(own), 0)).astype(np.float64)
-    return Counts(np.where(values < 0, -1, 1), whole, nanos, known, known, none, np.nan_to_num(spacing))
+    return EpochNumbers(np.where(values < 0, -1, 1), whole, nanos, known, known, none, np.nan_to_num(spacing))
 
 
-def _of_texts(column: pa.Array) -> Counts:
+def _of_texts(column: pa.Array) -> EpochNumbers:
     integers = integers_of_texts(column)
     if integers is not None:
         return _of_integers(integers)
@@ -104,7 +104,7 @@ def _of_texts(column: pa.Array) -> Counts:
         return _of_powers(column, powers)
     zeros = np.zeros(len(column), np.int64)
     if not known.any():
-        return Counts(zeros, zeros, zeros, known, known, known)
+        return EpochNumbers(zeros, zeros, zeros, known, known, known)
     found = pc.extract_regex(column, _NUMBER)
     sign, whole, fraction = (pc.struct_field(found, name) for name in ("sign", "whole", "fraction"))
     digits, most = pc.utf8_length(whole), str(_MOST)
@@ -112,7 +112,7 @@ def _of_texts(column: pa.Array) -> Counts:
         pc.greater(digits, len(most)), pc.and_(pc.equal(digits, len(most)), pc.greater(whole, most))
     )
     nanos = pc.utf8_rpad(pc.utf8_slice_codeunits(fraction, 0, 9), 9, "0")
-    return Counts(
+    return EpochNumbers(
         np.where(_flags(pc.fill_null(pc.equal(sign, "-"), False)), -1, 1),
         _filled(pc.if_else(larger, most, whole).cast(pa.int64())),
         _filled(nanos.cast(pa.int64())),
@@ -122,7 +122,7 @@ def _of_texts(column: pa.Array) -> Counts:
     )
 
 
-def _of_powers(column: pa.Array, rows: Flags) -> Counts:
+def _of_powers(column: pa.Array, rows: Flags) -> EpochNumbers:
     """Texts some of which, in these rows, are such as 1.70e9."""
     texts = column.filter(pa.array(rows)).dictionary_encode()
     numbers = [Decimal(text.strip()) for text in texts.dictionary.to_pylist()]
@@ -147,7 +147,7 @@ def integers_of_texts(column: pa.Array) -> pa.Array | None:
     return None if has_letters else integers
 
 
-def unit_of(numbers: Counts, row: int) -> str | None:
+def unit_of(numbers: EpochNumbers, row: int) -> str | None:
     """What the size of one number says: one of UNITS, TICKS, or None where it says nothing."""
     whole = int(numbers.whole[row])
     for unit, scale in _PER_SECOND.items():
@@ -156,7 +156,7 @@ def unit_of(numbers: Counts, row: int) -> str | None:
     return TICKS if whole < _FIRST_SECOND and numbers.nanos[row] == 0 else None
 
 
-def fitting(numbers: Counts, unit: str) -> Flags:
+def fitting(numbers: EpochNumbers, unit: str) -> Flags:
     """Which numbers are of the size of a unit."""
     if unit == TICKS:
         return np.asarray(numbers.known & (numbers.whole < _FIRST_SECOND) & (numbers.nanos == 0))
@@ -179,7 +179,7 @@ class Since1970:
     width: Numbers
 
 
-def since_1970(numbers: Counts, unit: str) -> Since1970:
+def since_1970(numbers: EpochNumbers, unit: str) -> Since1970:
     """The numbers, counts of a unit of UNITS, as times since 1970.
 
     Floats that are less than a microsecond apart are rounded to microseconds, but for nanoseconds, from
@@ -206,7 +206,7 @@ def since_1970(numbers: Counts, unit: str) -> Since1970:
     return Since1970(numbers.sign * micros + finer // 1_000, finer % 1_000, known, cut, width)
 
 
-def digits_of_a_date(numbers: Counts, row: int) -> str | None:
+def digits_of_a_date(numbers: EpochNumbers, row: int) -> str | None:
     """The form that a number has when it is a date without separators, such as %Y%m%d; None for others."""
     digits = str(int(numbers.whole[row]))
     form = _DATES.get(len(digits))

@@ -20,7 +20,7 @@ from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import BAD_UTF8
 from cepctl.io.tabular.any_json import AnyJsonReader
-from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.delimited import DelimitedReader
 from cepctl.io.tabular.json_lines import JsonLinesReader
 from cepctl.io.tabular.known_tables import as_known
@@ -71,7 +71,7 @@ class ParquetReader:
             batches = file.iter_batches(BLOCK_ROWS, row_groups=groups, use_threads=False)
             for batch in batches if file.metadata.num_rows else [nothing]:
                 numbers = taken + 1 + np.arange(len(batch), dtype=np.int64)
-                block = Rows(dict(zip(names, batch.columns, strict=True)), numbers, None, clocks=clocks)
+                block = BlockRows(dict(zip(names, batch.columns, strict=True)), numbers, None, clocks=clocks)
                 block = sifted(block, own_options, report) if _is_plain(block) else block
                 too_long, cut = pieces(block.columns)
                 report.records += len(too_long)
@@ -122,7 +122,7 @@ def _unit(written: bytes, source: str) -> TimeUnit:
         raise LogFormatError(f"{source}: damaged Parquet: its time unit is not valid: {problem}") from problem
 
 
-def _is_plain(rows: Rows) -> bool:
+def _is_plain(rows: BlockRows) -> bool:
     """Whether all text of a block is text, and no row of it can be too long."""
     columns = rows.columns.values()
     if sum(column.nbytes for column in columns) > LONGEST_ROW:

@@ -18,7 +18,7 @@ import pyarrow.compute as pc
 
 from cepctl.io.contract.reader import ColumnMap, ReadReport
 from cepctl.io.source.text_encoding import decoded
-from cepctl.io.tabular.columns import Rows
+from cepctl.io.tabular.columns import BlockRows
 from cepctl.io.tabular.mapping import RESERVED, composed_fields, has_events, mapping_of, raw_name
 
 DELIMITERS = {"csv": ",;|", "tsv": "\t"}
@@ -120,7 +120,7 @@ def names_events(names: Sequence[str], mapping: ColumnMap) -> bool:
     return there and has_events([*(raw_name(name, mapping) for name in names), *composed])
 
 
-def note_decimal_commas(rows: Rows, delimiter: str, report: ReadReport) -> None:
+def note_decimal_commas(rows: BlockRows, delimiter: str, report: ReadReport) -> None:
     """Count the attributes that are numbers with a decimal comma, where a comma separates nothing."""
     if delimiter == ",":
         return

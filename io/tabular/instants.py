@@ -29,7 +29,7 @@ from cepctl.io.contract.written_times import forms_of_all, is_like_a_date, is_li
 from cepctl.io.tabular.epoch_times import (
     TICKS,
     UNITS,
-    Counts,
+    EpochNumbers,
     Since1970,
     counts,
     digits_of_a_date,
@@ -75,7 +75,7 @@ class ReadContext:
 
 
 @dataclass
-class Instants:
+class WrittenInstants:
     """Times in epoch microseconds and `nanos` beyond; `known`: rows that have one; zones as offsets from UTC.
 
     `beyond`: rows whose number 64 bits of microseconds do not hold; `misfits`: rows with a number of another
@@ -132,7 +132,7 @@ def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> 
     return np.where(whole, numbers.sign * numbers.whole, found.ticks(read.unit)), whole | found.known
 
 
-def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadContext) -> Instants:
+def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadContext) -> WrittenInstants:
     """Instants of a column such as `time`; the numbers of rows that are `as_ticks` are ticks.
 
     Raises
@@ -159,7 +159,7 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
         lone = np.zeros(len(lone), np.bool_)
     found = _from_numbers(replace(numbers, known=numbers.known & ~lone), name, as_ticks, read)
     found = replace(found, misfits=found.misfits | lone)
-    return Instants(
+    return WrittenInstants(
         np.where(numbers.known, found.microseconds, texts.microseconds),
         texts.zone_seconds,
         texts.fold,
@@ -173,15 +173,15 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
     )
 
 
-def _no_instants(count: int) -> Instants:
+def _no_instants(count: int) -> WrittenInstants:
     zeros, nowhere = np.zeros(count, np.int64), np.zeros(count, np.bool_)
-    return Instants(zeros, zeros, zeros, nowhere, nowhere, nowhere, np.full(count, NO_UNIT), zeros)
+    return WrittenInstants(zeros, zeros, zeros, nowhere, nowhere, nowhere, np.full(count, NO_UNIT), zeros)
 
 
 # --- numbers -------------------------------------------------------------------------------
 
 
-def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext) -> Instants:
+def _from_numbers(numbers: EpochNumbers, name: str, as_ticks: Flags, read: ReadContext) -> WrittenInstants:
     chosen = read.options.epoch_unit
     if chosen is not None:
         times = since_1970(numbers, chosen)
@@ -208,7 +208,9 @@ def _from_numbers(numbers: Counts, name: str, as_ticks: Flags, read: ReadContext
     return _as_wide(counted_times, times.width, fits, name, read)
 
 
-def _as_wide(found: Instants, width: Numbers, rows: Flags, name: str, read: ReadContext) -> Instants:
+def _as_wide(
+    found: WrittenInstants, width: Numbers, rows: Flags, name: str, read: ReadContext
+) -> WrittenInstants:
     """Times of these rows as wide as their numbers are coarse, which is said."""
     wide = rows & (width > 0)
     if not wide.any():
@@ -223,7 +225,7 @@ def _note_cut(times: Since1970, rows: Flags, read: ReadContext) -> None:
     read.report.notes[BELOW_NANOSECONDS] += int(np.count_nonzero(rows & times.cut))
 
 
-def _grain_of(numbers: Counts, unit: str) -> Numbers:
+def _grain_of(numbers: EpochNumbers, unit: str) -> Numbers:
     return np.where(numbers.decimals | (unit != "s"), 0, SECOND)
 
 
@@ -234,9 +236,9 @@ def _counted(
     beyond: Flags,
     misfits: Flags | None = None,
     grain: Numbers | None = None,
-) -> Instants:
+) -> WrittenInstants:
     none = _no_instants(len(known))
-    return Instants(
+    return WrittenInstants(
         np.where(known, micros, 0), none.zone_seconds, none.fold, known, beyond,
         none.misfits if misfits is None else misfits,
         none.grain if grain is None else grain,
@@ -253,7 +255,7 @@ def _of_ticks(values: Numbers, known: Flags, unit: TimeUnit) -> tuple[Numbers, N
     return micros, finer, inside, known & ~inside
 
 
-def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: ReadContext) -> str | None:
+def _unit_of_column(numbers: EpochNumbers, guessed: Flags, name: str, read: ReadContext) -> str | None:
     """The unit of a column, told from most of its first numbers in the file; None where it has none yet."""
     places = np.flatnonzero(guessed)
     if not len(places):
@@ -274,7 +276,7 @@ def _unit_of_column(numbers: Counts, guessed: Flags, name: str, read: ReadContex
     return unit
 
 
-def _told(numbers: Counts, row: int, name: str, read: ReadContext) -> str:
+def _told(numbers: EpochNumbers, row: int, name: str, read: ReadContext) -> str:
     unit, date = unit_of(numbers, row), digits_of_a_date(numbers, row)
     if unit is not None and date is None:
         return unit
@@ -313,7 +315,7 @@ def _spelt(column: str) -> str:
 # --- written times -------------------------------------------------------------------------
 
 
-def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
+def _written(texts: pa.Array, name: str, read: ReadContext) -> WrittenInstants:
     texts = without(texts, blanks(texts))
     parsed = parse_times(texts, read.options, read.report)
     known = flags(parsed.time.is_valid())
@@ -326,7 +328,7 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> Instants:
         like_times[list(parsed.problems)] = True
         _require_iso(texts, like_times, name, read)
     none = _no_instants(len(known))
-    return Instants(
+    return WrittenInstants(
         filled(parsed.time.cast(pa.int64())),
         filled(parsed.zone_seconds),
         filled(parsed.fold),
@@ -369,7 +371,7 @@ def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) ->
 # --- columns -------------------------------------------------------------------------------
 
 
-def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
+def _from_timestamps(column: pa.Array, read: ReadContext) -> WrittenInstants:
     """Arrow timestamps; those without a zone are in the zone of the options, else UTC."""
     none = _no_instants(len(column))
     fold, nanos = none.fold, none.nanos
@@ -389,4 +391,6 @@ def _from_timestamps(column: pa.Array, read: ReadContext) -> Instants:
     has_fraction = (exact % SECOND != 0) | (nanos != 0)
     grain = np.where(known, np.where(has_fraction, 0, SECOND), NO_UNIT)
     fold = np.where(known, fold, 0)
-    return Instants(exact, zone_seconds, fold, known, none.beyond, none.misfits, grain, nanos, problems)
+    return WrittenInstants(
+        exact, zone_seconds, fold, known, none.beyond, none.misfits, grain, nanos, problems
+    )

@@ -20,7 +20,7 @@ from cepctl.io.source.line_blocks import Lines
 from cepctl.io.tabular.columns import raw_batch
 from cepctl.io.tabular.composed import columns_meant
 from cepctl.io.tabular.flat_records import columns_of_fields, record_of_fields
-from cepctl.io.tabular.json_lines import RecordLines, Records, RecordTable
+from cepctl.io.tabular.json_lines import BlockRecords, RecordLines, RecordTable
 from cepctl.io.tabular.json_shape import JsonShape
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.io.templates.matching import NONE
@@ -134,10 +134,10 @@ class JsonEvents:
             # Of two fields that come to have one name, a record keeps its later one.
             flat = [each for each in map(record_of_fields, lines.records) if each is not None]
             records = [{own: each[name] for name, own in self._names(each)} for each in flat]
-            fields = dict(Records.of(records, numbers, raw).columns)
+            fields = dict(BlockRecords.of(records, numbers, raw).columns)
         if not self.type_is_mapped:
             fields[EVENT_TYPE] = types.to_pylist()
-        yield from self.of_records(Records(fields, numbers, numbers, raw), messages, bad)
+        yield from self.of_records(BlockRecords(fields, numbers, numbers, raw), messages, bad)
 
     def own_name(self, name: str) -> str | None:
         """The name of a field as an attribute: none of those of events, unless mapped; None for the type."""
@@ -150,7 +150,7 @@ class JsonEvents:
         return [(name, own) for name in fields if (own := self.own_name(name)) is not None]
 
     def of_records(
-        self, records: Records, messages: pa.Array, bad: Sequence[Reject]
+        self, records: BlockRecords, messages: pa.Array, bad: Sequence[Reject]
     ) -> Iterator[pa.RecordBatch]:
         """The events of records with these messages, with the rejects of the same block."""
         with among_rejects(self.report, bad):

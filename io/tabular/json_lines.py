@@ -33,7 +33,7 @@ from cepctl.io.source.json_objects import all_fields, json_object, json_objects
 from cepctl.io.source.line_blocks import Lines, line_blocks, lines_of
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks
 from cepctl.io.source.text_encoding import utf8_stream
-from cepctl.io.tabular.columns import Rows, raw_batch
+from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.composed import columns_meant, name_meant
 from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
@@ -49,7 +49,7 @@ _BLOCK_BYTES = 16 << 20
 
 
 @dataclass(frozen=True)
-class Records:
+class BlockRecords:
     """Records of a block, by their fields.
 
     Attributes
@@ -71,16 +71,16 @@ class Records:
     @classmethod
     def of(
         cls, records: Sequence[Mapping[str, Any]], numbers: Numbers, raw: Callable[[int], bytes]
-    ) -> Records:
+    ) -> BlockRecords:
         """Those that stand on the lines of their numbers."""
         names = dict.fromkeys(chain.from_iterable(records))
         columns = {name: [record.get(name) for record in records] for name in names}
         return cls(columns, numbers, numbers, raw)
 
-    def part(self, start: int, stop: int) -> Records:
+    def part(self, start: int, stop: int) -> BlockRecords:
         """Some of them, with the fields that they have."""
         columns = {name: values[start:stop] for name, values in self.columns.items()}
-        return Records(
+        return BlockRecords(
             {name: values for name, values in columns.items() if any(each is not None for each in values)},
             self.numbers[start:stop],
             None if self.lines is None else self.lines[start:stop],
@@ -122,7 +122,7 @@ class JsonLinesReader:
                 continue
             found = records_of(lines, source, many, record_of, _NOT_AN_OBJECT, None)
             report.records += len(found.bad)
-            records = Records.of(found.records, found.numbers, found.raw)
+            records = BlockRecords.of(found.records, found.numbers, found.raw)
             with among_rejects(report, found.bad):
                 batches = [
                     raw_batch(sifted(each, options, report), source, options, report)
@@ -242,7 +242,7 @@ class RecordTable:
         fields = {field for field, _ in self.mapping}
         self.names.admit([*(name for name in RESERVED if name not in fields), *columns_meant(self.mapping)])
 
-    def rows(self, records: Records) -> Iterator[Rows]:
+    def rows(self, records: BlockRecords) -> Iterator[BlockRows]:
         """Records of a block as columns, so many at a time as have room in memory; none of no records.
 
         Those of the first say whether the mapping can be meant.
@@ -253,7 +253,7 @@ class RecordTable:
         for start in range(0, total, count):
             yield self._rows(records if total <= count else records.part(start, start + count))
 
-    def rows_alike(self, lines: Lines) -> Rows | None:
+    def rows_alike(self, lines: Lines) -> BlockRows | None:
         """Lines of objects whose fields are of one type each, as the first show; None where some are not."""
         if self._misfits >= _MOST_MISFITS or not len(lines):
             return None
@@ -261,9 +261,9 @@ class RecordTable:
         self._misfits = 0 if rows is not None else self._misfits + 1
         return rows
 
-    def _alike(self, lines: Lines) -> Rows | None:
+    def _alike(self, lines: Lines) -> BlockRows | None:
         records = [record for record in json_objects(lines.first(_LOOKED_AT)) if record is not None]
-        types = plain_types(Records.of(records, lines.starts, bytes).columns)
+        types = plain_types(BlockRecords.of(records, lines.starts, bytes).columns)
         if types is None or not {column for _, column in self.mapping} <= types.keys():
             return None
         if self.mapping and any("." in key for key in types):
@@ -280,9 +280,9 @@ class RecordTable:
         columns = {name: values for name, values in columns.items() if values.null_count < len(values)}
         columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
         self.checked, numbers = True, lines.number + np.arange(len(lines))
-        return Rows(columns, numbers, numbers, partial(_raw, lines, np.arange(len(lines)), None))
+        return BlockRows(columns, numbers, numbers, partial(_raw, lines, np.arange(len(lines)), None))
 
-    def _rows(self, records: Records) -> Rows:
+    def _rows(self, records: BlockRecords) -> BlockRows:
         keys = list(records.columns)
         if not self.checked:
             require_mapped(keys, self.mapping, self.source)
@@ -312,7 +312,7 @@ class RecordTable:
             columns[REST] = natural_array([self.names.rest(record) for record in rest])
         columns.setdefault("event_type", pa.nulls(len(records.numbers), pa.string()))
         lines = records.numbers if records.lines is None else records.lines
-        return Rows(columns, records.numbers, lines, records.raw, mixed)
+        return BlockRows(columns, records.numbers, lines, records.raw, mixed)
 
 
 def plain_types(columns: Mapping[str, Sequence[Any]]) -> dict[str, pa.DataType] | None:

@@ -29,7 +29,7 @@ from cepctl.io.source.line_blocks import Groups, Layout, Lines, told_by
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.tabular.columns import raw_batch
-from cepctl.io.tabular.json_lines import RecordLines, Records, RecordTable, record_blocks
+from cepctl.io.tabular.json_lines import BlockRecords, RecordLines, RecordTable, record_blocks
 from cepctl.io.tabular.mapping import RESERVED
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.schema import ATTRIBUTE_PREFIX
@@ -85,7 +85,7 @@ class LogfmtReader:
         for found in record_blocks(chunks, source, pairs_of_many, _pairs_in, NOT_LOGFMT):
             lines = replace(found, records=[_named(pairs, *mapped) for pairs in found.records])
             report.records += len(lines.bad)
-            records = Records.of(lines.records, lines.numbers, lines.raw)
+            records = BlockRecords.of(lines.records, lines.numbers, lines.raw)
             with among_rejects(report, lines.bad):
                 batches = [raw_batch(rows, source, options, report) for rows in table.rows(records)]
             for batch in batches:

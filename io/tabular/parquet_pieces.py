@@ -24,14 +24,14 @@ ROW_TOO_LONG = f"the row is longer than {LONGEST_ROW >> 20} MiB"
 
 
 @dataclass(frozen=True)
-class Piece:
+class BlockPiece:
     """Some rows of a block: their places in it, and their columns without dictionaries."""
 
     places: Numbers
     columns: dict[str, pa.Array]
 
 
-def pieces(columns: Mapping[str, pa.Array]) -> tuple[Numbers, Iterator[Piece]]:
+def pieces(columns: Mapping[str, pa.Array]) -> tuple[Numbers, Iterator[BlockPiece]]:
     """The places of rows that take more than LONGEST_ROW bytes, and all other rows in order, in pieces."""
     count = len(next(iter(columns.values()), ()))
     sizes = np.zeros(count, np.int64)
@@ -44,12 +44,12 @@ def pieces(columns: Mapping[str, pa.Array]) -> tuple[Numbers, Iterator[Piece]]:
     return too_long, _cut({name: column.take(kept) for name, column in columns.items()}, kept, sizes[kept])
 
 
-def _cut(columns: dict[str, pa.Array], places: Numbers, sizes: Numbers) -> Iterator[Piece]:
+def _cut(columns: dict[str, pa.Array], places: Numbers, sizes: Numbers) -> Iterator[BlockPiece]:
     number = (np.cumsum(sizes) - sizes) // PIECE_BYTES
     begins = [0, *(np.flatnonzero(np.diff(number)) + 1).tolist()]
     for begin, end in zip(begins, [*begins[1:], len(sizes)], strict=True):
         rows = {name: _decoded(column.slice(begin, end - begin)) for name, column in columns.items()}
-        yield Piece(places[begin:end], rows)
+        yield BlockPiece(places[begin:end], rows)
 
 
 def _text_bytes(column: pa.Array) -> Numbers:

@@ -12,7 +12,7 @@ from typing import IO
 import numpy as np
 
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES
-from cepctl.io.contract.line_records import LONGEST_ROW, UNCUT, Cut, Passage, Passages
+from cepctl.io.contract.line_records import LONGEST_ROW, UNCUT, Passage, Passages, RecordCut
 from cepctl.io.source.quoted_lines import LineEnds, QuotedLines
 from cepctl.io.source.streams import empty_lines
 
@@ -38,15 +38,15 @@ class DelimitedRows:
     def scan(self, stream: IO[bytes], start: int, stop: int, *, first: bool) -> Passages:
         return UNCUT if self._is_wide else _scanned(stream, self.delimiter, start, stop)
 
-    def counter(self) -> CountedRows:
-        return CountedRows(QuotedLines(self.delimiter))
+    def counter(self) -> RowCounter:
+        return RowCounter(QuotedLines(self.delimiter))
 
     def whole(self, part: IO[bytes], begin: int, ended: int) -> int:
         return ended
 
 
 @dataclass
-class CountedRows:
+class RowCounter:
     """Counts the rows that have ended; `whole` is where the last did."""
 
     lines: QuotedLines
@@ -61,12 +61,12 @@ class CountedRows:
 
 
 @dataclass
-class _Rows:
+class _EndedRows:
     """The rows that end in a block, for one of the two cases."""
 
     records: int = 0
     breaks: int = 0
-    cut: Cut | None = None
+    cut: RecordCut | None = None
     first: int = -1
     last: int = -1
     whole: bool = False
@@ -79,7 +79,7 @@ class _Rows:
         if len(rows):
             if self.cut is None:
                 before = self.breaks + int(np.searchsorted(breaks, rows[0]))
-                self.cut = Cut(int(rows[0]) + 1, 1, before + 1)
+                self.cut = RecordCut(int(rows[0]) + 1, 1, before + 1)
                 self.first = self.last = int(rows[0])
             longest = int(np.diff(rows, prepend=self.last).max())
             self.whole |= longest > LONGEST_ROW
@@ -100,7 +100,7 @@ def _scanned(stream: IO[bytes], delimiter: int, start: int, stop: int) -> Passag
         # The block before has the whole of a run of quotes.
         place += _quotes(stream, stop - start)
     lines = QuotedLines(delimiter, b'"'[0] if place > start else previous[0])
-    begin, outside, inside = place, _Rows(), _Rows()
+    begin, outside, inside = place, _EndedRows(), _EndedRows()
 
     def note(ends: LineEnds) -> None:
         outside.add(ends, begin, other=False)

@@ -19,7 +19,7 @@ def _numbers() -> array[int]:
 
 
 @dataclass
-class Places:
+class RowPlaces:
     """Places of the rows of one file, in the order of the file.
 
     Attributes

@@ -8,12 +8,12 @@ from dataclasses import replace
 import numpy as np
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport
-from cepctl.io.tabular.columns import Rows
+from cepctl.io.tabular.columns import BlockRows
 from cepctl.io.tabular.composed import composed_of
 from cepctl.numeric.arrays import Numbers
 
 
-def sifted(rows: Rows, options: ReadOptions, report: ReadReport, *, inferred: bool = False) -> Rows:
+def sifted(rows: BlockRows, options: ReadOptions, report: ReadReport, *, inferred: bool = False) -> BlockRows:
     """The rows that are to become events; the others count as records.
 
     `inferred`: the attributes are text whose type is yet to be told.

@@ -19,7 +19,7 @@ from cepctl.errors import LogFormatError
 from cepctl.io.contract.attribute_limit import MOST_ATTRIBUTES, REST, AttributeNames
 from cepctl.io.contract.reader import ReadReport, Reject
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, LongGaps, ShortenedGaps
-from cepctl.io.tabular.columns import Rows
+from cepctl.io.tabular.columns import BlockRows
 from cepctl.io.tabular.mapping import RESERVED
 
 _BLOCK_BYTES = 16 << 20
@@ -66,7 +66,7 @@ class _Row:
 
 def wide_rows(
     text: IO[bytes], names: Sequence[str], delimiter: str, source: str, report: ReadReport, header: int = 1
-) -> Iterator[Rows]:
+) -> Iterator[BlockRows]:
     """Blocks of rows after the header, a line of this number; the first MOST_ATTRIBUTES names are columns.
 
     Raises
@@ -105,7 +105,7 @@ def wide_rows(
         yield _rows(block, names, kept)
 
 
-def _rows(block: Sequence[_Row], names: Sequence[str], kept: AttributeNames) -> Rows:
+def _rows(block: Sequence[_Row], names: Sequence[str], kept: AttributeNames) -> BlockRows:
     places = {name: place for place, name in enumerate(names)}
     columns = {
         name: pa.array([row.fields[places[name]] for row in block], pa.string()) for name in kept.among(names)
@@ -114,4 +114,4 @@ def _rows(block: Sequence[_Row], names: Sequence[str], kept: AttributeNames) -> 
     columns[REST] = pa.array(rest, pa.string())
     numbers = np.array([row.number for row in block], dtype=np.int64)
     lines = np.array([row.line for row in block], dtype=np.int64)
-    return Rows(columns, numbers, lines, lambda place: block[place].raw)
+    return BlockRows(columns, numbers, lines, lambda place: block[place].raw)

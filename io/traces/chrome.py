@@ -27,8 +27,8 @@ from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.source.json_documents import (
     ELEMENTS,
-    Document,
     Element,
+    JsonDocument,
     as_documents,
     flat_elements,
     read_documents,
@@ -69,7 +69,7 @@ class ChromeTrace:
             if isinstance(part, Element):
                 for each in flat_elements(part, source, report):
                     trace.take(each.value, each.line)
-            elif isinstance(part, Document) and part.hidden:
+            elif isinstance(part, JsonDocument) and part.hidden:
                 report.records += part.hidden
                 report.rejects.append(Reject(source, part.line, NOT_AN_EVENT, records=part.hidden))
             if trace.rows.full:

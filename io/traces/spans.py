@@ -28,7 +28,7 @@ from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
 from cepctl.io.contract.times import LAST_SECOND
-from cepctl.io.source.json_documents import Document, Element, as_documents, read_documents
+from cepctl.io.source.json_documents import Element, JsonDocument, as_documents, read_documents
 from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.json_recovery import Records
 from cepctl.io.source.streams import Chunks
@@ -262,7 +262,7 @@ class SpanReader:
         for part in read_documents(as_documents(chunks), self.streamed, source, report, self.records):
             value, line = _value(part, self.streamed)
             if value is None:
-                if isinstance(part, Document) and part.hidden:
+                if isinstance(part, JsonDocument) and part.hidden:
                     rows.reject_hidden(part.hidden, line)
                 continue
             try:
@@ -284,7 +284,7 @@ def begins_with_keys(head: bytes, telling: Sequence[bytes]) -> bool:
     return text[:1] in (b"{", b"[") and {found[1] for found in _KEY.finditer(text)} >= set(telling)
 
 
-def _value(part: Element | Document, streamed: Sequence[str]) -> tuple[Any, int | None]:
+def _value(part: Element | JsonDocument, streamed: Sequence[str]) -> tuple[Any, int | None]:
     """What may hold spans: an element of an array, or a whole document without any such array.
 
     What stands beside an array (totals, errors) should hold none.

@@ -26,7 +26,7 @@ from cepctl.io.contract.log_format import WRITTEN, LogFormat
 from cepctl.io.contract.message_template import OTHERS
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import NO_TIME, ReadOptions, ReadReport, Reject
-from cepctl.io.source.json_documents import Document, Element, read_documents
+from cepctl.io.source.json_documents import Element, JsonDocument, read_documents
 from cepctl.io.source.json_objects import flat_value
 from cepctl.io.source.json_recovery import FoundRecord, Records
 from cepctl.io.source.streams import Chunks
@@ -152,7 +152,7 @@ def _beside(tags: Mapping[str, Value]) -> dict[str, Value]:
 
 
 @dataclass(frozen=True)
-class _Recovery:
+class _ResourceRecovery:
     """Tells records in damaged text: `kept` is the member of a resource, `inner` that of a scope."""
 
     array: str
@@ -198,7 +198,7 @@ class TelemetryReader:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the events of one file."""
         chunks = Chunks(utf8_stream(stream))
-        rows = _Rows(source, options, report)
+        rows = _WaitingEvents(source, options, report)
         for value, line in self._values(chunks, source, report):
             for each in self.records_of(value):
                 rows.add(each, line)
@@ -212,13 +212,13 @@ class TelemetryReader:
         for part in read_documents(chunks, (self.array,), source, report, self.recovery):
             if isinstance(part, Element):
                 yield part.value, part.line
-            elif isinstance(part, Document) and part.hidden:
+            elif isinstance(part, JsonDocument) and part.hidden:
                 report.records += part.hidden
                 report.rejects.append(Reject(source, part.line, HIDDEN, "", part.hidden))
 
 
 @dataclass
-class _Rows:
+class _WaitingEvents:
     """The events of one file that wait for their batch; `last` is the latest time of each series."""
 
     source: str
@@ -294,12 +294,14 @@ _RESOURCE = frozenset(("resource",))
 _LOGS = TelemetryReader(
     "resourceLogs",
     log_records,
-    Records(_SIGN, _Recovery("resourceLogs", "scopeLogs", "logRecords", "timeUnixNano").found, _RESOURCE),
+    Records(
+        _SIGN, _ResourceRecovery("resourceLogs", "scopeLogs", "logRecords", "timeUnixNano").found, _RESOURCE
+    ),
 )
 _METRICS = TelemetryReader(
     "resourceMetrics",
     data_points,
-    Records(_SIGN, _Recovery("resourceMetrics", "scopeMetrics", "metrics", "gauge").found, _RESOURCE),
+    Records(_SIGN, _ResourceRecovery("resourceMetrics", "scopeMetrics", "metrics", "gauge").found, _RESOURCE),
 )
 FORMATS = (
     LogFormat(

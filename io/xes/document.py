@@ -157,7 +157,7 @@ def _event(frame: pl.DataFrame, unit: TimeUnit, names: Sequence[str]) -> pl.Seri
     return frame.select(pl.concat_str([*pieces, pl.lit("</event>\n")], ignore_nulls=True)).to_series()
 
 
-class _Known(NamedTuple):
+class _KnownEnds(NamedTuple):
     """Starts or ends: the written time, whether it alone tells the interval, its ends, and masses as text."""
 
     times: pl.Series
@@ -223,14 +223,14 @@ class _Times:
         times = self._frame[time].dt.cast_time_unit(self._resolution).to_physical()
         return times.fill_null(begin)
 
-    def _known(self, time: str, lower: str, upper: str, pmf: str) -> _Known:
+    def _known(self, time: str, lower: str, upper: str, pmf: str) -> _KnownEnds:
         times = self._instants(time, lower)
         first = self._frame[lower] * self._counts
         last = (self._frame[upper] + 1) * self._counts - self._step
         masses = self._masses(pmf)
         midnight = (times + self._zone * self._per_second) % (_DAY * self._per_second) == 0
         exact = (first == last) & (times == first) & masses.is_null() & ~midnight
-        return _Known(times, exact.fill_null(True), first, last, masses)
+        return _KnownEnds(times, exact.fill_null(True), first, last, masses)
 
     def _masses(self, pmf: str) -> pl.Series:
         """The buckets of each event as parameters of a density function, null where it is uniform."""

@@ -20,7 +20,7 @@ from xml.etree.ElementTree import Element, SubElement
 from xml.parsers import expat
 
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.source.xml_stream import Document, comment_of_lines, complains
+from cepctl.io.source.xml_stream import XmlDocument, comment_of_lines, complains
 from cepctl.io.xes.attributes import (
     EVENT,
     NUMBER_KINDS,
@@ -50,7 +50,7 @@ class _IrregularError(Exception):
     """The log is not of the shape that is read here."""
 
 
-def read_regular(traces: Traces, document: Document) -> Generator[None, None, bytes | None]:
+def read_regular(traces: Traces, document: XmlDocument) -> Generator[None, None, bytes | None]:
     """Add the events of a log while it is regular, pausing after every piece of it.
 
     Returns
@@ -69,7 +69,7 @@ def read_regular(traces: Traces, document: Document) -> Generator[None, None, by
 class _RegularLog:
     """One log in the hands of expat, with its bytes from the last complete element on."""
 
-    def __init__(self, traces: Traces, document: Document) -> None:
+    def __init__(self, traces: Traces, document: XmlDocument) -> None:
         self._traces = traces
         self._document = document
         self._kept = _KeptBytes()

@@ -29,7 +29,7 @@ from cepctl.io.contract.log_format import WORDED, WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.xml_prolog import Prolog
-from cepctl.io.source.xml_stream import Document, without_comments
+from cepctl.io.source.xml_stream import XmlDocument, without_comments
 from cepctl.io.xes.expat_parser import read_regular
 from cepctl.io.xes.recovery import recover
 from cepctl.io.xes.traces import Traces
@@ -61,7 +61,7 @@ class XesLog:
             If the zone of the user does not exist.
         """
         traces = Traces(source, options, report)
-        document = Document(Chunks(stream), Prolog("log", source))
+        document = XmlDocument(Chunks(stream), Prolog("log", source))
         taken = 0
         for _ in _pauses(traces, document):
             if traces.rows.full or document.chunks.read_bytes - taken > _BATCH_BYTES:
@@ -72,7 +72,7 @@ class XesLog:
             yield traces.rows.take()
 
 
-def _pauses(traces: Traces, document: Document) -> Iterator[None]:
+def _pauses(traces: Traces, document: XmlDocument) -> Iterator[None]:
     """Read the log, by expat as far as it is regular, and pause now and then."""
     rest = yield from read_regular(traces, document)
     if rest is not None:

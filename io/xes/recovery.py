@@ -14,8 +14,8 @@ from lxml import etree
 
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import Reject
-from cepctl.io.source.xml_mending import LOST, Lost, Mending, Shape
-from cepctl.io.source.xml_stream import Document, Elements, local_name
+from cepctl.io.source.xml_mending import LOST, DocumentShape, Lost, Mending
+from cepctl.io.source.xml_stream import Elements, XmlDocument, local_name
 from cepctl.io.xes.attributes import EVENT, TRACE, attribute_values
 from cepctl.io.xes.traces import CASE_PREFIX, OpenTrace, Traces
 
@@ -23,10 +23,10 @@ from cepctl.io.xes.traces import CASE_PREFIX, OpenTrace, Traces
 _WAITING_EVENTS = 500
 _WAITING_BYTES = 8 << 20
 _CARRIED = object()
-_SHAPE = Shape({"log": 0, TRACE: 1}, frozenset({EVENT}), recovers=True)
+_SHAPE = DocumentShape({"log": 0, TRACE: 1}, frozenset({EVENT}), recovers=True)
 
 
-def recover(traces: Traces, document: Document, before: bytes) -> Iterator[None]:
+def recover(traces: Traces, document: XmlDocument, before: bytes) -> Iterator[None]:
     """Add the events of what is left of a log, pausing whenever some have been added.
 
     `traces`: where the events go.  If a trace is open, it is the last one begun in `before`.  `document`: the
@@ -62,7 +62,7 @@ class _Tree:
         The number of the last event that was rejected, the first being 1; 0 where none was.
     """
 
-    def __init__(self, traces: Traces, document: Document) -> None:
+    def __init__(self, traces: Traces, document: XmlDocument) -> None:
         self._traces = traces
         self._document = document
         self.last_rejected = 0
@@ -132,7 +132,7 @@ def _drop(element: Any) -> None:
         element.getparent().remove(previous)
 
 
-def _ended_elements(elements: Elements, document: Document, before: bytes) -> Iterator[Any]:
+def _ended_elements(elements: Elements, document: XmlDocument, before: bytes) -> Iterator[Any]:
     """Every event and trace element once it is complete; at last the root, if there is one."""
     for data in chain([before], document):
         for _, element in elements.feed(data):
@@ -156,12 +156,12 @@ def _refuse_other_root(elements: Elements, source: str) -> None:
         raise LogFormatError(f"{source}: not XES: {found}, a <log> was expected")
 
 
-def _reject_lost(traces: Traces, document: Document, lost: Lost) -> None:
+def _reject_lost(traces: Traces, document: XmlDocument, lost: Lost) -> None:
     line = lost.line + document.blank_lines
     traces.report.rejects.append(Reject(traces.source, line, LOST, lost.raw, lost.records))
 
 
-def _report_damage(elements: Elements, document: Document, traces: Traces, last_rejected: int) -> None:
+def _report_damage(elements: Elements, document: XmlDocument, traces: Traces, last_rejected: int) -> None:
     # Only now: events are numbered by the records before them that were read, however they are parsed.
     traces.report.records += elements.lost_records
     damage = document.chunks.damage

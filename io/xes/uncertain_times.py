@@ -27,7 +27,7 @@ from typing import Any
 
 from cepctl.errors import UncertaintyModelError
 from cepctl.io.contract.natural_columns import Value
-from cepctl.io.contract.reader import SPAN, Bucket, Span
+from cepctl.io.contract.reader import SPAN, InstantBucket, Span
 from cepctl.io.contract.times import LogTime
 from cepctl.numeric.precision import MASS_TOLERANCE
 from cepctl.schema import parse_duration
@@ -70,7 +70,7 @@ _FAR = 10
 
 
 @dataclass
-class Told:
+class UnderstoodMarks:
     """What marks say: `attributes` of the event without those that are understood, with spans instead.
 
     `notes` name what was assumed, and what has no model (WITHOUT_MODEL).
@@ -85,13 +85,13 @@ class Told:
             self.attributes.pop(name, None)
 
 
-def told_by_marks(attributes: dict[str, Value], read_time: ReadTime, *, lasting: bool) -> Told:
+def told_by_marks(attributes: dict[str, Value], read_time: ReadTime, *, lasting: bool) -> UnderstoodMarks:
     """Read the marks of an event.
 
     `attributes`: of the event, some of them in MARKS.  Not modified.  `read_time`: reads a time as the log
     writes it; None where that is none.  `lasting`: whether events last from their start_timestamp on.
     """
-    told = Told(dict(attributes))
+    told = UnderstoodMarks(dict(attributes))
     _read_discrete(told)
     if any(name in attributes for name in _OF_TIMES):
         _read_ends(told, read_time)
@@ -105,7 +105,7 @@ def told_by_marks(attributes: dict[str, Value], read_time: ReadTime, *, lasting:
     return told
 
 
-def _read_discrete(told: Told) -> None:
+def _read_discrete(told: UnderstoodMarks) -> None:
     """Note alternatives; the first of several activities is that of an event which names none."""
     own = told.attributes
     pairs = [pair for name in _DISCRETE if name in own for pair in _pairs(own[name], name)]
@@ -121,7 +121,7 @@ def _read_discrete(told: Told) -> None:
         told.notes.append(OTHER_VALUES)
 
 
-def _read_ends(told: Told, read_time: ReadTime) -> None:
+def _read_ends(told: UnderstoodMarks, read_time: ReadTime) -> None:
     """Read the first and the last time that an event may have, of which one may be its own."""
     own = told.attributes
     for name in _ENDS:
@@ -139,7 +139,7 @@ def _read_ends(told: Told, read_time: ReadTime) -> None:
             told.understood(*ends)
 
 
-def _read_strong(told: Told, read_time: ReadTime, *, lasting: bool) -> None:
+def _read_strong(told: UnderstoodMarks, read_time: ReadTime, *, lasting: bool) -> None:
     wanted = {TIMESTAMP, START_TIMESTAMP} if lasting else {TIMESTAMP}
     pairs = list(_pairs(told.attributes[STRONG], STRONG))
     spans: dict[str, Span | None] = {}
@@ -157,7 +157,7 @@ def _read_strong(told: Told, read_time: ReadTime, *, lasting: bool) -> None:
         told.understood(STRONG)
 
 
-def _read_weak(told: Told, read_time: ReadTime, *, lasting: bool) -> None:
+def _read_weak(told: UnderstoodMarks, read_time: ReadTime, *, lasting: bool) -> None:
     pairs = list(_pairs(told.attributes[WEAK], WEAK))
     function = next((str(value).strip().upper() for key, value in pairs if key == DENSITY), "")
     given = [pair for pair in pairs if pair[0] != DENSITY]
@@ -182,7 +182,7 @@ def _read_weak(told: Told, read_time: ReadTime, *, lasting: bool) -> None:
         told.understood(WEAK)
 
 
-def _gaussian(told: Told, given: Sequence[_Pair], read_time: ReadTime) -> Span | None:
+def _gaussian(told: UnderstoodMarks, given: Sequence[_Pair], read_time: ReadTime) -> Span | None:
     """The span of a mean and a standard deviation; the former in a date, or in seconds since 1970."""
     if len(given) != 2:
         return None
@@ -208,24 +208,24 @@ def _gaussian(told: Told, given: Sequence[_Pair], read_time: ReadTime) -> Span |
         return None
     if own is None and seconds is None:
         told.attributes[TIMESTAMP] = centre
-    return [Bucket(mean.micros, mean.nanos, mean.micros, mean.nanos, 1.0, sigma)._asdict()]
+    return [InstantBucket(mean.micros, mean.nanos, mean.micros, mean.nanos, 1.0, sigma)._asdict()]
 
 
 def _histograms(given: Sequence[_Pair], read_time: ReadTime) -> dict[str, Span | None]:
     """The buckets of each time: triples of two dates under its name, and their probability."""
-    found: dict[str, list[Bucket]] = {}
+    found: dict[str, list[InstantBucket]] = {}
     if len(given) % 3:
         return {}
     for (name, lo), (_, hi), (_, mass) in zip(given[::3], given[1::3], given[2::3], strict=True):
         first, last, p = read_time(lo), read_time(hi), _number(mass)
         if first is None or last is None or p is None:
             return {name: None}
-        bucket = Bucket(first.micros, first.nanos, last.micros, last.nanos, p)
+        bucket = InstantBucket(first.micros, first.nanos, last.micros, last.nanos, p)
         found.setdefault(name, []).append(bucket)
     return {name: _checked(buckets) for name, buckets in found.items()}
 
 
-def _checked(buckets: list[Bucket]) -> Span | None:
+def _checked(buckets: list[InstantBucket]) -> Span | None:
     """Sorted disjoint buckets of positive mass that sum to 1, else None."""
     kept = sorted(bucket for bucket in buckets if bucket.p > 0)
     total = math.fsum(bucket.p for bucket in kept)
@@ -243,7 +243,7 @@ def _between(first: LogTime | None, last: LogTime | None) -> Span | None:
     end = last.micros + last.fold
     if (first.micros, first.nanos) > (end, last.nanos):
         return None
-    return [Bucket(first.micros, first.nanos, end, last.nanos, 1.0)._asdict()]
+    return [InstantBucket(first.micros, first.nanos, end, last.nanos, 1.0)._asdict()]
 
 
 def _number(value: Value) -> float | None:

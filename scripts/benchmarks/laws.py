@@ -10,12 +10,12 @@ from measuring import timed
 from results import Goal, Row, Setup, check_close, check_equal
 
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.orders.asked import Rows
+from cepctl.engines.confidence.orders.asked import LawRows
 from cepctl.engines.confidence.orders.key_orders import key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Factors, Keys
-from cepctl.engines.order_laws.table import Measured, measure_keys
+from cepctl.engines.order_laws.table import LawAnswers, measure_keys
 from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.laws.law import OrderLaw
 
@@ -113,7 +113,7 @@ def _single_rows(setup: Setup, width: int, window: int | None) -> Row:
     steps = [f"s{i}" for i in range(8)]
     law = OrderLaw("key", ("step",), _drawn(random, steps), _drawn(random, steps))
     frame = pl.DataFrame({"event_id": np.arange(8 * count), "key": keys.key, "step": np.array(steps)[step]})
-    rows = Rows.plain(np.column_stack([starts[:-1], starts[:-1] + 1]))
+    rows = LawRows.plain(np.column_stack([starts[:-1], starts[:-1] + 1]))
 
     def measured() -> np.ndarray:
         orders = key_orders((law,), frame, keys.masses)
@@ -146,7 +146,7 @@ def _drawn(random: np.random.Generator, steps: list[str]) -> dict[tuple[str, str
 
 def _check_steps(keys: Keys, factors: Factors) -> None:
     """Each event comes once after something, and once before something."""
-    measured: Measured = measure_keys(keys, factors, expected=True)
+    measured: LawAnswers = measure_keys(keys, factors, expected=True)
     assert measured.following is not None
     occurs = np.bincount(keys.step, minlength=factors.steps)
     for axis in (0, 1):

@@ -15,7 +15,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.assistants.places import Places
+from cepctl.assistants.places import OpenFolders
 from cepctl.assistants.tools import MOST_CHARACTERS, bounded
 from cepctl.cli import main
 from cepctl.errors import UsageError
@@ -40,7 +40,7 @@ def asked(folder: Path, calls: Sequence[tuple[str, dict[str, Any]]], *, apart: b
     from cepctl.assistants.server import server
 
     async def run() -> list[Any]:
-        told: Any = server(Places.of([str(folder)]))
+        told: Any = server(OpenFolders.of([str(folder)]))
         if apart:
             environment = {**os.environ, "PYTHONPATH": str(ROOT), "NUMBA_DISABLE_JIT": "1"}
             told = mcp.StdioServerParameters(
@@ -84,7 +84,7 @@ def test_four_tools_say_what_they_take_and_that_they_only_read(samples: Path) ->
     from cepctl.assistants.server import server
 
     async def listed() -> Any:
-        async with mcp.Client(server(Places.of([str(samples)]))) as client:
+        async with mcp.Client(server(OpenFolders.of([str(samples)]))) as client:
             return (await client.list_tools()).tools
 
     tools = {tool.name: tool for tool in asyncio.run(listed())}
@@ -202,4 +202,4 @@ def test_without_the_sdk_it_is_named(tmp_path: Path, monkeypatch: pytest.MonkeyP
 
     monkeypatch.setitem(sys.modules, "mcp.server.mcpserver", None)
     with pytest.raises(UsageError, match=r"pip install 'cepctl\[mcp\]'"):
-        server(Places.of([str(tmp_path)]))
+        server(OpenFolders.of([str(tmp_path)]))

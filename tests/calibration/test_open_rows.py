@@ -5,18 +5,18 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.calibration.result import calibration
-from cepctl.calibration.rows import Rows, open_rows
+from cepctl.calibration.rows import RowsOfSeed, open_rows
 from cepctl.schema import MILLISECOND
 
 
 def rows(
     *each: tuple[float, bool, bool], types: tuple[tuple[str, ...], ...] = (("A",),), **more: int
-) -> Rows:
+) -> RowsOfSeed:
     """Rows by what was stated, whether they happened and whether they are tied; of types in turn."""
     stated, happened, tied = (np.array(column) for column in zip(*each, strict=True))
     number = np.arange(len(each))
     plain, unreturned = more.get("plain", 0), more.get("unreturned", 0)
-    return Rows(
+    return RowsOfSeed(
         *(stated, happened, tied),
         cluster=number,
         type_=number % len(types),

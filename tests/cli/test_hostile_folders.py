@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.assistants.places import Places
+from cepctl.assistants.places import OpenFolders
 from cepctl.cli.commands import demo
 from cepctl.errors import JobError, UsageError
 from tests.calls import called
@@ -64,7 +64,7 @@ def test_a_line_end_in_a_name_begins_no_line_of_ours(log: str, capsys: pytest.Ca
 @pytest.mark.parametrize("path", ["a\0b", "a" * 5_000, "/".join("a" * 300 for _ in range(20)), "\udcff" * 9])
 def test_the_tools_refuse_what_is_no_path(tmp_path: Path, path: str) -> None:
     with pytest.raises(UsageError) as told:
-        Places.of([str(tmp_path)]).inside(path)
+        OpenFolders.of([str(tmp_path)]).inside(path)
     assert len(str(told.value)) < 10_000
 
 

@@ -14,7 +14,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from cepctl.cli import main
-from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.progress import RunProgress
 from cepctl.errors import UsageError
 from cepctl.io.rows import folder as row_folders
 from cepctl.library import row_parts
@@ -95,8 +95,8 @@ def test_each_part_that_is_written_is_told_on_a_terminal(
     lines: list[str] = []
 
     @contextmanager
-    def shown(*, quiet: bool) -> Iterator[Progress]:
-        yield Progress(lines.append)
+    def shown(*, quiet: bool) -> Iterator[RunProgress]:
+        yield RunProgress(lines.append)
 
     monkeypatch.setattr("cepctl.cli.match.whole_run.shown_progress", shown)
     monkeypatch.setattr(MemoryBudget, "rows", memory)

@@ -190,7 +190,7 @@ def test_what_ends_the_program_passes(end: BaseException) -> None:
 
 
 def test_progress_that_fails_once_tells_no_more() -> None:
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.runners.progress import RunProgress
 
     told = []
 
@@ -198,11 +198,11 @@ def test_progress_that_fails_once_tells_no_more() -> None:
         told.append(line)
         raise OSError(28, "No space left on device")
 
-    progress = Progress(tell)
+    progress = RunProgress(tell)
     for done in range(3):
         progress.read(done, 3)
     assert len(told) == 1
-    Progress(tell).read(1, 0)
+    RunProgress(tell).read(1, 0)
 
 
 def test_timelines_that_fail_leave_the_table_of_a_notebook(monkeypatch: pytest.MonkeyPatch) -> None:

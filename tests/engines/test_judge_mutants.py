@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 from cepctl.engines.worlds import clocks, contiguity, next_match, stream
 from cepctl.engines.worlds.bound_events import Binding, Bound, Edge, Group, Ticks, extent
 from cepctl.engines.worlds.engine import match_table
-from cepctl.engines.worlds.search import Search
+from cepctl.engines.worlds.search import WorldSearch
 from cepctl.engines.worlds.stream import Mass, Row
 from cepctl.language.strategies import STRICT_CONTIGUITY
 from cepctl.plan.plan import Plan
@@ -49,32 +49,32 @@ class Mutant:
     replacement: Callable[..., Any]
 
 
-groups, gap, between = Search._groups, Search._gap, contiguity._between
+groups, gap, between = WorldSearch._groups, WorldSearch._gap, contiguity._between
 
 
-def _window_a_tick_wider(self: Search, ticks: Ticks, bound: Bound) -> bool:
+def _window_a_tick_wider(self: WorldSearch, ticks: Ticks, bound: Bound) -> bool:
     first, last = extent(ticks, bound)
     return self.plan.window is None or last - first <= self.plan.window
 
 
-def _ties_in_order(self: Search, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
+def _ties_in_order(self: WorldSearch, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
     return groups(self, ticks, j, bound, floor - 1)
 
 
-def _single_members(self: Search, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
+def _single_members(self: WorldSearch, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
     return (group for group in groups(self, ticks, j, bound, floor) if len(group) == 1)
 
 
-def _sequences_by_id(self: Search, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
+def _sequences_by_id(self: WorldSearch, ticks: Ticks, j: int, bound: Binding, floor: Edge) -> Iterator[Group]:
     return (tuple(sorted(group)) for group in groups(self, ticks, j, bound, floor))
 
 
-def _closed_gap(self: Search, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
+def _closed_gap(self: WorldSearch, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
     lo, hi = gap(self, ticks, bound, place)
     return lo - 1, hi + 1
 
 
-def _edge_gap_without_window(self: Search, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
+def _edge_gap_without_window(self: WorldSearch, ticks: Ticks, bound: Bound, place: int) -> tuple[Edge, Edge]:
     lo, hi = gap(self, ticks, bound, place)
     first, last = extent(ticks, bound)
     window = self.plan.window or 0
@@ -82,12 +82,14 @@ def _edge_gap_without_window(self: Search, ticks: Ticks, bound: Bound, place: in
 
 
 @property  # type: ignore[misc]
-def _previous_component(self: Search) -> dict[int, tuple[int, ...]]:
+def _previous_component(self: WorldSearch) -> dict[int, tuple[int, ...]]:
     order = self.alternative.positive
     return {component: order[max(place - 1, 0) : place] for place, component in enumerate(order)}
 
 
-def _next_match(self: Search, ticks: Ticks, bound: Bound, *, ties: bool, timed: bool, linked: bool) -> bool:
+def _next_match(
+    self: WorldSearch, ticks: Ticks, bound: Bound, *, ties: bool, timed: bool, linked: bool
+) -> bool:
     order = self.alternative.positive
     for place, component in enumerate(order[1:], start=1):
         earlier = {j: bound[j] for j in order[:place]}
@@ -100,20 +102,20 @@ def _next_match(self: Search, ticks: Ticks, bound: Bound, *, ties: bool, timed: 
     return True
 
 
-def _ties_are_rivals(self: Search, ticks: Ticks, bound: Bound) -> bool:
+def _ties_are_rivals(self: WorldSearch, ticks: Ticks, bound: Bound) -> bool:
     return _next_match(self, ticks, bound, ties=True, timed=False, linked=True)
 
 
-def _timings_decide_rivals(self: Search, ticks: Ticks, bound: Bound) -> bool:
+def _timings_decide_rivals(self: WorldSearch, ticks: Ticks, bound: Bound) -> bool:
     return _next_match(self, ticks, bound, ties=False, timed=True, linked=True)
 
 
-def _links_do_not_decide_rivals(self: Search, ticks: Ticks, bound: Bound) -> bool:
+def _links_do_not_decide_rivals(self: WorldSearch, ticks: Ticks, bound: Bound) -> bool:
     return _next_match(self, ticks, bound, ties=False, timed=False, linked=False)
 
 
 def _between_only_pattern_types(
-    search: Search, ticks: Ticks, bound: Bound, lo: int, hi: int, *, of_key: bool
+    search: WorldSearch, ticks: Ticks, bound: Bound, lo: int, hi: int, *, of_key: bool
 ) -> set[int]:
     components = range(len(search.alternative.components))
     inside = between(search, ticks, bound, lo, hi, of_key=of_key)
@@ -134,9 +136,9 @@ def _null_is_a_key(row: Row, partition_by: tuple[str, ...]) -> tuple[object, ...
 
 
 MUTANTS = [
-    Mutant("WITHIN W allows W ticks", chain_cases(), Search, "_window_holds", _window_a_tick_wider),
-    Mutant("SEQ allows ties", chain_cases(), Search, "_groups", _ties_in_order),
-    Mutant("links are not asked", chain_cases(), Search, "links_hold", _always),
+    Mutant("WITHIN W allows W ticks", chain_cases(), WorldSearch, "_window_holds", _window_a_tick_wider),
+    Mutant("SEQ allows ties", chain_cases(), WorldSearch, "_groups", _ties_in_order),
+    Mutant("links are not asked", chain_cases(), WorldSearch, "links_hold", _always),
     Mutant("a histogram is uniform", chain_cases(), clocks, "_own_ticks", _uniform),
     Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
     Mutant("ties are rivals", next_match_cases(), next_match, "holds", _ties_are_rivals),
@@ -148,10 +150,14 @@ MUTANTS = [
         _links_do_not_decide_rivals,
     ),
     Mutant("timings decide rivals", timing_cases(NEXT), next_match, "holds", _timings_decide_rivals),
-    Mutant("timings are not asked", timing_cases(), Search, "_timings_hold", _always),
-    Mutant("negation includes the ends", negation_cases(), Search, "_gap", _closed_gap),
-    Mutant("edges forget the match's length", negation_cases(), Search, "_gap", _edge_gap_without_window),
-    Mutant("AND is followed by any later tick", and_cases(), Search, "blocks_before", _previous_component),
+    Mutant("timings are not asked", timing_cases(), WorldSearch, "_timings_hold", _always),
+    Mutant("negation includes the ends", negation_cases(), WorldSearch, "_gap", _closed_gap),
+    Mutant(
+        "edges forget the match's length", negation_cases(), WorldSearch, "_gap", _edge_gap_without_window
+    ),
+    Mutant(
+        "AND is followed by any later tick", and_cases(), WorldSearch, "blocks_before", _previous_component
+    ),
     Mutant(
         "contiguity counts the pattern's types",
         contiguity_cases(),
@@ -159,8 +165,8 @@ MUTANTS = [
         "_between",
         _between_only_pattern_types,
     ),
-    Mutant("a group has one member", kleene_cases(), Search, "_groups", _single_members),
-    Mutant("a sequence is written by id", sequence_cases(), Search, "_groups", _sequences_by_id),
+    Mutant("a group has one member", kleene_cases(), WorldSearch, "_groups", _single_members),
+    Mutant("a sequence is written by id", sequence_cases(), WorldSearch, "_groups", _sequences_by_id),
     Mutant("next match takes any group", kleene_cases(NEXT), next_match, "_group_holds", _always),
     Mutant(
         "contiguity takes any group",

@@ -23,7 +23,7 @@ from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.reading import read_file
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.task import ReadTask
-from cepctl.ingestion.written_units import Written
+from cepctl.ingestion.written_units import KnownTimes
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.runners.local import LocalRunner
@@ -220,7 +220,7 @@ def test_a_bundle_that_kills_its_process_costs_the_file_alone_that_does(tmp_path
     for number, text in enumerate(texts):
         (tmp_path / f"f{number}.log").write_bytes(text)
         file = InputFile(Location.of(str(tmp_path / f"f{number}.log")), f"f{number}.log", size=len(text))
-        options = (Location.of(str(tmp_path)), ReadOptions(), UncertaintyModel(), Written())
+        options = (Location.of(str(tmp_path)), ReadOptions(), UncertaintyModel(), KnownTimes())
         tasks.append(ReadTask(file, number, *options, in_arrow=True))
     assert [len(bundle) for bundle in bundles.in_bundles(tasks)] == [6]
 

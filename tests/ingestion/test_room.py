@@ -15,7 +15,7 @@ from cepctl.ingestion.jobs import ingest
 from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.reading import parser_died
 from cepctl.ingestion.task import ReadTask
-from cepctl.ingestion.written_units import Written
+from cepctl.ingestion.written_units import KnownTimes
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.process.memory import READING_PROGRAM_BYTES, MemoryBudget
@@ -130,7 +130,7 @@ def test_a_file_that_took_too_much_is_named_with_the_bound(tmp_path: Path) -> No
         Location.of(str(tmp_path)),
         ReadOptions(),
         UncertaintyModel(),
-        Written(),
+        KnownTimes(),
         may_be_unreadable=True,
         memory=MemoryBudget(600_000_000, tasks=2),
     )

@@ -7,20 +7,21 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.ingestion.written_records import Block, Eras, shared_stamps
+from cepctl.ingestion.written_records import Eras, RecordBlock, shared_stamps
 
 WRITERS = st.integers(-1, 2)
 EVENTS = st.lists(st.tuples(WRITERS, st.integers(0, 30), st.integers(0, 3)), min_size=1, max_size=40)
 CUTS = st.lists(st.integers(0, 40), max_size=4)
 
 
-def blocks_of(events: list[tuple[int, int, int]], cuts: list[int]) -> list[Block]:
+def blocks_of(events: list[tuple[int, int, int]], cuts: list[int]) -> list[RecordBlock]:
     """Records in the order of their numbers, cut into blocks, the rows of each by their ticks."""
     rows = [(writer, along, lower, lower + width) for along, (writer, lower, width) in enumerate(events)]
     edges = sorted({0, len(rows), *(cut for cut in cuts if cut < len(rows))})
     pieces = [rows[first:last] for first, last in pairwise(edges)]
     return [
-        Block(*map(np.array, zip(*sorted(piece, key=lambda row: row[2]), strict=True))) for piece in pieces
+        RecordBlock(*map(np.array, zip(*sorted(piece, key=lambda row: row[2]), strict=True)))
+        for piece in pieces
     ]
 
 
@@ -89,7 +90,7 @@ def test_many_writers_go_on_as_few_do() -> None:
     writer = np.repeat(np.arange(200), of_each)
     lower = np.tile([5, 9, 2], 200)
     eras = Eras()
-    eras.add(Block(writer, np.arange(len(writer)), lower, lower))
-    eras.add(Block(writer, np.arange(len(writer)) + len(writer), lower, lower))
+    eras.add(RecordBlock(writer, np.arange(len(writer)), lower, lower))
+    eras.add(RecordBlock(writer, np.arange(len(writer)) + len(writer), lower, lower))
     assert {len(steps) for steps in eras.steps.values()} == {2}
     assert eras.worst[0][1] == 7

@@ -7,7 +7,7 @@ from collections import Counter
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.inspection.disorder import FileOrder, Ties, file_orders, simultaneous, ties, type_facts
+from cepctl.inspection.disorder import FileOrder, SharedTimes, file_orders, simultaneous, ties, type_facts
 from cepctl.schema import MILLISECOND
 from tests.inspection.observations import observed
 
@@ -30,7 +30,7 @@ def test_ties_are_counted_within_a_type_and_across_types() -> None:
     found = type_facts(events, simultaneous(events))
     facts = {f.event_type: (f.events, f.untimed, f.tied, f.tied_across) for f in found}
     assert facts == {"A": (4, 0, 2, 1), "B": (3, 1, 0, 2), "C": (2, 0, 2, 2)}
-    assert ties(simultaneous(observed(rows))) == Ties(timed=8, tied=7)
+    assert ties(simultaneous(observed(rows))) == SharedTimes(timed=8, tied=7)
 
 
 def test_an_event_is_late_when_the_file_has_a_later_one_before_it() -> None:
@@ -92,4 +92,4 @@ def test_ties_are_those_of_a_count_by_hand(kinds: list[str], data: st.DataObject
     ]
     seen = Counter(time for time in times if time is not None)
     tied = sum(count for count in seen.values() if count > 1)
-    assert ties(simultaneous(observed(rows))) == Ties(sum(seen.values()), tied)
+    assert ties(simultaneous(observed(rows))) == SharedTimes(sum(seen.values()), tied)

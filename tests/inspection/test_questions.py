@@ -12,7 +12,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.cli import main
-from cepctl.inspection.keys import JoinKey, example_queries
+from cepctl.inspection.keys import SharedKey, example_queries
 from cepctl.matching.inputs import EventInputs
 from cepctl.schema import TimeUnit
 
@@ -172,7 +172,7 @@ def test_the_work_for_an_example_grows_as_the_types_do() -> None:
     """As of a log whose messages are its types: a million of them, which one attribute joins."""
     types = [CountedName(f"type {number}") for number in range(2_000)]
     events = {"event_type": types[:2], "v": [1, 1], "lower": [0, 5]}
-    key = JoinKey("v", None, tuple(CountedName(each) for each in types), 1)
+    key = SharedKey("v", None, tuple(CountedName(each) for each in types), 1)
     inputs = SimpleNamespace(
         read=lambda *_: pa.table(events), schema=SimpleNamespace(time_unit=TimeUnit(1_000))
     )

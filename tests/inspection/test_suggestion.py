@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cepctl.inspection.clocks import clock_bounds
-from cepctl.inspection.disorder import Ties
+from cepctl.inspection.disorder import SharedTimes
 from cepctl.inspection.granularity import granularities
 from cepctl.inspection.overview import Inspection
 from cepctl.inspection.sampling import sampled_series
@@ -35,7 +35,7 @@ def inspected(events: pl.DataFrame, unit: str = "1 ms") -> Inspection:
         first=None,
         last=None,
         uncertain=0,
-        ties=Ties(0, 0),
+        ties=SharedTimes(0, 0),
         types=(),
         attributes=(),
         orders=(),

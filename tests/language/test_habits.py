@@ -6,7 +6,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.errors import CepctlError
-from cepctl.language.habits import Place, habit
+from cepctl.language.habits import ParserPlace, habit
 from cepctl.language.parser import parse, parse_expression
 from cepctl.language.tokens import tokenize
 from cepctl.plan.analyze import analyze
@@ -117,7 +117,7 @@ def test_signs_that_no_rule_takes_are_refused_wherever_they_stand() -> None:
 
 def test_what_is_no_habit_has_no_remedy() -> None:
     (token, _), _ = tokenize("frobnicate")
-    assert habit(token, Place("WHERE")) is None
+    assert habit(token, ParserPlace("WHERE")) is None
 
 
 def test_a_share_at_the_begin_of_a_condition_is_looked_at_once() -> None:

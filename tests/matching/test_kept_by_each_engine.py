@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.rows.kept import KeptRows, Told
+from cepctl.engines.rows.kept import KeptRows, RowStarts
 from cepctl.language.parser import parse
 from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.matching.inputs import open_events
@@ -29,7 +29,7 @@ class EvenStarts(KeptRows):
         """Never."""
         return False
 
-    def among(self, rows: Told) -> Flags:
+    def among(self, rows: RowStarts) -> Flags:
         """Which rows do."""
         return np.asarray(rows.start % 2 == 0)
 

@@ -14,12 +14,12 @@ import cepctl
 from cepctl.datasets.row_groups import row_groups
 from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.progress import RunProgress
 from cepctl.engines.runners.slices import Slicing, choose_slicing
 from cepctl.engines.runners.stored import run
 from cepctl.errors import QueryTooLargeError, UsageError
 from cepctl.io.rows.folder import row_folder
-from cepctl.io.rows.shown import Shown
+from cepctl.io.rows.shown import PresentedRows
 from cepctl.language.parser import parse
 from cepctl.library.row_parts import write_parts
 from cepctl.matching.execution import Execution, RunnerChoice
@@ -103,10 +103,10 @@ def test_a_match_returns_the_same_rows(query: str) -> None:
 
 def rows_in_a_folder(runner: str) -> list[bytes]:
     matches = cepctl.match(QUERY, "events", runner=runner)
-    shown = Shown(matches.found.plan.time_unit, "iso", "parquet")
+    shown = PresentedRows(matches.found.plan.time_unit, "iso", "parquet")
     execution = Execution("event", RunnerChoice(runner, "", ()), verbose=False)
     with row_folder(Path(runner), overwrite=False) as made:
-        made.publish(write_parts(matches, made, shown, execution, None, Progress()))
+        made.publish(write_parts(matches, made, shown, execution, None, RunProgress()))
     return [each.read_bytes() for each in sorted(Path(runner).glob("*.parquet"))]
 
 

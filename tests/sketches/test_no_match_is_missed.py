@@ -20,7 +20,7 @@ from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine
 from cepctl.schema import MILLISECOND
 from cepctl.sketches import listing, spans
-from cepctl.sketches.archive import Archive
+from cepctl.sketches.archive import SketchArchive
 from cepctl.sketches.listing import Indexed
 from cepctl.sketches.probing import probe_rows
 from cepctl.sketches.skipping import row_groups_to_read
@@ -132,7 +132,7 @@ def holds(case: Sketched) -> None:
         sketch = sketch_of_table(
             target, case.table, case.indexed, case.size, share=case.share, joined=case.joined
         )
-        archive = Archive((sketch,), EventSchema(ATTRIBUTES, MILLISECOND))
+        archive = SketchArchive((sketch,), EventSchema(ATTRIBUTES, MILLISECOND))
         rows = probe_rows(plan, archive).to_pylist()
         chosen = row_groups_to_read(plan, archive)
     matches = matches_of(plan, case.table)

@@ -16,7 +16,7 @@ import pytest
 
 from cepctl.plan.plan import Alternative, Plan
 from cepctl.sketches import archive, conditions, joining, listing, places, skipping, survivors
-from cepctl.sketches.archive import Archive
+from cepctl.sketches.archive import SketchArchive
 from cepctl.sketches.conditions import extremes_asked
 from cepctl.sketches.listing import below, number_bits
 from cepctl.sketches.spans import spans_of
@@ -69,7 +69,7 @@ def _all_told(conditions: Any) -> Iterator[Any]:
         yield name, side, np.uint64(0 if side is below else 2**64 - 1)
 
 
-def _rarest_alone(plan: Plan, asked: Archive, effort: float) -> Iterator[Survivors]:
+def _rarest_alone(plan: Plan, asked: SketchArchive, effort: float) -> Iterator[Survivors]:
     for found in all_survivors(plan, asked, effort):
         rarest = min(found.items, key=len)
         nothing = np.zeros(0, dtype=np.int64)
@@ -78,8 +78,8 @@ def _rarest_alone(plan: Plan, asked: Archive, effort: float) -> Iterator[Survivo
         )
 
 
-_STRETCH, _KEYED, _COUNTED = Archive._stretch, Archive.keyed, places._counted
-_ROWS, _LISTED = listing._rows, Archive._listed_items
+_STRETCH, _KEYED, _COUNTED = SketchArchive._stretch, SketchArchive.keyed, places._counted
+_ROWS, _LISTED = listing._rows, SketchArchive._listed_items
 _JOINED_LISTS, _JOINED_TYPES = joining._lists, joining._types
 
 
@@ -108,20 +108,20 @@ FAULTS: dict[str, Planted] = {
         "spans_of",
         lambda lower, upper, number: spans_of(lower, lower, number),
     ),
-    "a type ends a tick early": (Archive, "_stretch", _shorter_stretch),
+    "a type ends a tick early": (SketchArchive, "_stretch", _shorter_stretch),
     "the last value of a row group is forgotten": (
         places,
         "_counted",
         lambda hashes, of_event, before: _COUNTED(hashes[:-1], of_event[:-1], before),
     ),
-    "the last key is forgotten": (Archive, "keyed", _one_key_less),
+    "the last key is forgotten": (SketchArchive, "keyed", _one_key_less),
     "a range excludes its bound": (
         conditions,
         "number_bits",
         lambda codes: number_bits(codes) + np.uint64(1),
     ),
     "a listed event ends a tick early": (listing, "_rows", _narrower),
-    "a listed event is forgotten": (Archive, "_listed_items", _one_event_less),
+    "a listed event is forgotten": (SketchArchive, "_listed_items", _one_event_less),
     "a list of extremes is taken for complete": (archive, "extremes_asked", _all_told),
     "a value is sought by other bits than are listed": (
         archive,

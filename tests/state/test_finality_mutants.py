@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Plan
 from cepctl.state import advancing, finality
-from cepctl.state.finality import Reach, clamped
+from cepctl.state.finality import DecidingReach, clamped
 from tests.engines.agreement import check
 from tests.random_patterns import NEXT
 from tests.state.test_equivalence import (
@@ -39,26 +39,26 @@ class Mutant:
     test: Callable[[Delivery], None] = delayed_runs_amount_to_one
 
 
-def _blind_after(plan: Plan) -> Reach:
+def _blind_after(plan: Plan) -> DecidingReach:
     return replace(reach_of(plan), after=0)
 
 
-def _blind_for_absences(plan: Plan) -> Reach:
+def _blind_for_absences(plan: Plan) -> DecidingReach:
     return replace(reach_of(plan), absences=False)
 
 
 @dataclass(frozen=True)
-class _ShortReach(Reach):
+class _ShortReach(DecidingReach):
     def earliest(self, end: int) -> int:
-        return clamped(Reach.earliest(self, end) + 1)
+        return clamped(DecidingReach.earliest(self, end) + 1)
 
 
-def _short(plan: Plan) -> Reach:
+def _short(plan: Plan) -> DecidingReach:
     reach = reach_of(plan)
     return _ShortReach(reach.window, reach.absences, reach.after)
 
 
-def _decided_a_tick_too_far(watermark: int, reach: Reach) -> int:
+def _decided_a_tick_too_far(watermark: int, reach: DecidingReach) -> int:
     return clamped(watermark + 1 - reach.after)
 
 

@@ -19,7 +19,7 @@ from cepctl.library.calibrate import CASE, calibrated
 from cepctl.library.laws import LawFile
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, Asked
+from cepctl.library.true_events import TYPE, TruthAsked
 from cepctl.process.memory import MemoryBudget
 
 _PAGES = (".html", ".htm")
@@ -150,7 +150,7 @@ def command(
     refuse_overwriting(outputs, events, raw_input, file, laws=laws, replaced="--blurred")
     steps = tuple(each.strip() for each in step.split(","))
     blur = (coarsen, jitter, clock, model)
-    asked = Asked(text, blur, by, steps, part, seed, repeat, blurred, no_given, laws)
+    asked = TruthAsked(text, blur, by, steps, part, seed, repeat, blurred, no_given, laws)
     found = calibrated(events, asked, raw_input, memory)
     if is_page:
         from cepctl.render.pictures.calibration import calibration_page

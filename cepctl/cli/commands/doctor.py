@@ -15,7 +15,7 @@ from cepctl.matching.execution import RunnerChoice
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from cepctl.process.doctor.checks import Finding
+    from cepctl.process.doctor.checks import CheckFinding
 
 FAILED = 4
 
@@ -53,7 +53,7 @@ def command(warm: bool, as_json: bool, runner: RunnerChoice) -> int:
     return FAILED if failed else 0
 
 
-def _lines(finding: Finding) -> list[str]:
+def _lines(finding: CheckFinding) -> list[str]:
     line = f"{finding.verdict:8} {finding.what:8} {finding.told}"
     return [line] if finding.remedy is None else [line, f"{'':17} -> {finding.remedy}"]
 

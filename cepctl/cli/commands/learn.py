@@ -13,7 +13,7 @@ from cepctl.errors import UnsupportedQueryError
 from cepctl.library.learn import MOST_KEYS, NO_CLOCKS, learned_from
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, Asked
+from cepctl.library.true_events import TYPE, TruthAsked
 from cepctl.process.memory import MemoryBudget
 
 
@@ -92,7 +92,7 @@ def command(
         raise UnsupportedQueryError(f"{NO_CLOCKS}; take --jitter with as much as the clocks err")
     refuse_unwritable(output)
     refuse_overwriting({"-o": output}, events, raw_input)
-    asked = Asked(
+    asked = TruthAsked(
         text=None,
         blur=(coarsen, jitter, None, model),
         by=by,

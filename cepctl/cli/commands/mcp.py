@@ -13,7 +13,7 @@ def command(folders: tuple[str, ...]) -> None:
     They only read, and only below each FOLDER.  The assistant speaks the Model Context Protocol over
     standard input and output; its SDK comes with the extra `mcp`: pip install 'cepctl[mcp]'.
     """
-    from cepctl.assistants.places import Places
+    from cepctl.assistants.places import OpenFolders
     from cepctl.assistants.server import server
 
-    server(Places.of(folders)).run()
+    server(OpenFolders.of(folders)).run()

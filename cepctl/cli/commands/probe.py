@@ -44,7 +44,7 @@ def command(
     """
     from cepctl.io.rows.columns import require_columns
     from cepctl.io.rows.encoding import encoded_rows
-    from cepctl.io.rows.shown import Shown
+    from cepctl.io.rows.shown import PresentedRows
     from cepctl.language.parser import parse
 
     text, paths = read_query(arguments, query_file)
@@ -65,7 +65,7 @@ def command(
     if not quiet:
         say("note", _told(found))
     times = cast("TimeFormat", rows.times)
-    shown = Shown(found.plan.time_unit, times, target.form, rows.chosen, guarded)
+    shown = PresentedRows(found.plan.time_unit, times, target.form, rows.chosen, guarded)
     if as_json:
         pieces = encoded_rows(iter([found.rows]), "json", shown)
         write_pieces(answer_around("probe", pieces, {"query": text}), None)

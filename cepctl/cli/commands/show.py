@@ -36,7 +36,7 @@ _COPIES = 4
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _MatchAsked:
     """A match of a query in events: by its ids, or (where there are none) by its rank among all rows."""
 
     query: str
@@ -117,7 +117,7 @@ def command(
         text, events = read_query(arguments, query_file)
         if not events:
             raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-        asked = _Asked(text, events, raw_input, signature, rank or 1, no_given, under)
+        asked = _MatchAsked(text, events, raw_input, signature, rank or 1, no_given, under)
     with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
         match = one_match(
@@ -136,7 +136,7 @@ def command(
         raise NoMatchError(f"'{ids}' is not a match of the query: {reasons}")
 
 
-def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool, under: LawChoice) -> _Asked:
+def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool, under: LawChoice) -> _MatchAsked:
     if arguments:
         raise UsageError("--last has QUERY and EVENTS of the last match; leave them out, or name --rank")
     last = recall()
@@ -146,11 +146,11 @@ def _asked_of_last(arguments: tuple[str, ...], rank: int, no_given: bool, under:
         laws = None if last.laws is None else LawFile.read(last.laws)
         under = replace(under, laws=laws, no_laws=last.no_laws)
     signature = last.matches[rank - 1] if rank <= len(last.matches) else None
-    return _Asked(last.query, last.events, last.raw_input, signature, rank, no_given, under)
+    return _MatchAsked(last.query, last.events, last.raw_input, signature, rank, no_given, under)
 
 
 @contextmanager
-def _found(asked: _Asked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInputs, str]]:
+def _found(asked: _MatchAsked, memory: MemoryBudget) -> Iterator[tuple[Plan, EventInputs, str]]:
     """Plan and events, and the ids of the match; only a rank makes the query run."""
     from cepctl.language.parser import parse
     from cepctl.library.finding import find_matches, planned

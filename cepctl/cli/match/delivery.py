@@ -40,7 +40,7 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
     """Write the state aside, hand the rows over, and make both valid at once."""
     from cepctl.io.rows.encoding import TimeFormat, encoded_rows
     from cepctl.io.rows.forms import Encoded
-    from cepctl.io.rows.shown import Shown
+    from cepctl.io.rows.shown import PresentedRows
     from cepctl.state.store import deliver, prepare, run_name
 
     is_table = request.rows.output is None and sys.stdout.isatty()
@@ -50,7 +50,7 @@ def hand_over(request: MatchRequest, run: ComputedRun) -> None:
 
     times = cast(TimeFormat, request.rows.times)
     ticks = run.plan.tick_columns
-    shown = Shown(run.plan.time_unit, times, form, request.rows.chosen, guarded, ticks)
+    shown = PresentedRows(run.plan.time_unit, times, form, request.rows.chosen, guarded, ticks)
     shown(run.rows)  # What cannot be written changes no state.
     target = None
     pieces: Iterator[Encoded] = iter(())

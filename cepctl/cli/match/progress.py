@@ -9,17 +9,17 @@ from typing import TYPE_CHECKING
 from cepctl.cli.output.terminal_line import terminal_line
 
 if TYPE_CHECKING:
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.runners.progress import RunProgress
 
 
 @contextmanager
-def shown_progress(*, quiet: bool) -> Iterator[Progress]:
+def shown_progress(*, quiet: bool) -> Iterator[RunProgress]:
     """The progress of one run; it is shown where standard error is a terminal."""
     from cepctl.engines.kernels.announcing import kernels_told
-    from cepctl.engines.runners.progress import Progress
+    from cepctl.engines.runners.progress import RunProgress
 
     with terminal_line(quiet=quiet) as tell:
-        progress = Progress(tell)
+        progress = RunProgress(tell)
         if tell is None:
             yield progress
             return

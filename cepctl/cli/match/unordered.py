@@ -78,11 +78,11 @@ def _write(
     request: MatchRequest, rows: RowsAsFound, target: RowFile, folder: RowFolder | None, *, guarded: bool
 ) -> None:
     from cepctl.io.rows.encoding import TimeFormat
-    from cepctl.io.rows.shown import Shown
+    from cepctl.io.rows.shown import PresentedRows
 
     times = cast(TimeFormat, request.rows.times)
     plan = rows.plan
-    shown = Shown(plan.time_unit, times, target.form, request.rows.chosen, guarded, plan.tick_columns)
+    shown = PresentedRows(plan.time_unit, times, target.form, request.rows.chosen, guarded, plan.tick_columns)
     pieces = rows.pieces(nested=request.rows.nested(target.form))
     if folder is None:
         chosen = bool(request.rows.chosen)

@@ -107,12 +107,12 @@ def _write(
     matches: Matches, request: MatchRequest, target: RowFile, folder: RowFolder | None, *, guarded: bool
 ) -> None:
     from cepctl.io.rows.encoding import TimeFormat, encoded_rows, require_calendar
-    from cepctl.io.rows.shown import Shown
+    from cepctl.io.rows.shown import PresentedRows
 
     times, counts = cast(TimeFormat, request.rows.times), matches.summary.counts
     unit, ticks = matches.found.plan.time_unit, matches.found.plan.tick_columns
     require_calendar(counts.start, counts.end, unit, times)
-    shown = Shown(unit, times, target.form, request.rows.chosen, guarded, ticks)
+    shown = PresentedRows(unit, times, target.form, request.rows.chosen, guarded, ticks)
     if folder is not None:
         from cepctl.library.row_parts import write_parts
 

@@ -17,7 +17,7 @@ from cepctl.numeric.exact_numbers import exact_number
 from cepctl.plan.evaluation_order import ORDERS
 
 
-class Probability(click.FloatRange):
+class ProbabilityType(click.FloatRange):
     """A number between two bounds, which may be written as a percentage."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> Any:
@@ -67,7 +67,7 @@ _OPTIONS = (
     ),
     grouped_option(
         "--min-confidence",
-        type=Probability(0.0, 1.0),
+        type=ProbabilityType(0.0, 1.0),
         metavar="C",
         help="Keep matches with at least this confidence, such as 0.5 or 50%; the larger of it and "
         "CONFIDENCE applies.",
@@ -92,7 +92,7 @@ _OPTIONS = (
     memory_option,
     grouped_option(
         "--approximate",
-        type=Probability(1e-4, 0.5),
+        type=ProbabilityType(1e-4, 0.5),
         metavar="EPS",
         help="Estimate confidences that are too costly to compute exactly, to within EPS (at least 0.0001).",
         group=HelpGroup.ASK_FURTHER,

@@ -23,7 +23,7 @@ class OfClock:
 
 
 @dataclass(frozen=True)
-class Recorded:
+class RecordedError:
     """How far ahead the clock of an event was, in nanoseconds: the estimate, and the hard bounds.
 
     `source` and `line` say where a log of the clock has it, None where the table does not tell.
@@ -46,7 +46,7 @@ class Evidence:
     `lost` says in a sentence each which tables are not as they were.
     """
 
-    recorded: tuple[Recorded, ...]
+    recorded: tuple[RecordedError, ...]
     lost: tuple[str, ...]
     untold: frozenset[str] = frozenset()
 
@@ -58,7 +58,7 @@ def evidence(events: Sequence[OfClock], files: Mapping[str, str]) -> Evidence:
     if not left.any():
         return Evidence((), ())
     readings = np.array([each.reading for each in events], dtype=np.int64)
-    found: dict[int, Recorded] = {}
+    found: dict[int, RecordedError] = {}
     tables = named_tables(files)
     for table in tables:
         if table.records is not None:
@@ -70,7 +70,9 @@ def evidence(events: Sequence[OfClock], files: Mapping[str, str]) -> Evidence:
     return Evidence(tuple(found[row] for row in sorted(found)), lost, untold)
 
 
-def _told(events: Sequence[OfClock], stamps: Stamps, rows: Indexes, host: pa.Array) -> dict[int, Recorded]:
+def _told(
+    events: Sequence[OfClock], stamps: Stamps, rows: Indexes, host: pa.Array
+) -> dict[int, RecordedError]:
     """What one table says, by the place of the event."""
     assert stamps.records.evidence is not None
     places = stamps.records.evidence.take(pa.array(stamps.piece[rows]))
@@ -81,6 +83,6 @@ def _told(events: Sequence[OfClock], stamps: Stamps, rows: Indexes, host: pa.Arr
         *(places.column(name).to_pylist() for name in ("source", "line")),
     )
     return {
-        row: Recorded(events[row].event, name, events[row].reading, ahead, least, most, source, line)
+        row: RecordedError(events[row].event, name, events[row].reading, ahead, least, most, source, line)
         for row, name, ahead, least, most, source, line in zip(*columns, strict=True)
     }

@@ -66,7 +66,7 @@ class _Stamped:
 
 
 @dataclass(frozen=True)
-class _Pairs:
+class _ExcludedPairs:
     """Pairs of events by row number, the clause that orders each, and the gap in nanoseconds; shape (k,)."""
 
     first: Indexes
@@ -89,12 +89,12 @@ def check(
         If clauses speak of too many combinations of events.
     """
     stamped = _stamped(table, by, unit, records)
-    found = [_Pairs(*(np.zeros(0, dtype=np.int64) for _ in range(4)))]
+    found = [_ExcludedPairs(*(np.zeros(0, dtype=np.int64) for _ in range(4)))]
     told = spoken_of(given, stamped.events)
     for number, clause, fitting in told.clauses:
         found.extend(_of_clause(clause, number, fitting, stamped, granularity))
-    names = _Pairs.__annotations__
-    pairs = _Pairs(*(np.concatenate([getattr(part, name) for part in found]) for name in names))
+    names = _ExcludedPairs.__annotations__
+    pairs = _ExcludedPairs(*(np.concatenate([getattr(part, name) for part in found]) for name in names))
     return Check(_shown(pairs, stamped, given), _unchecked(stamped, told.events), told.empty)
 
 
@@ -124,7 +124,7 @@ def _stamps(times: pl.Series, host: pa.Array, unit: TimeUnit, records: ClockReco
 
 def _of_clause(
     clause: Given, number: int, fitting: tuple[Indexes, ...], stamped: _Stamped, granularity: int
-) -> Iterator[_Pairs]:
+) -> Iterator[_ExcludedPairs]:
     count = len(fitting)
     system = np.full((count, count), UNBOUNDED, dtype=np.int64)
     np.fill_diagonal(system, 0)
@@ -145,16 +145,18 @@ def _of_clause(
             raise too_many(clause, seen)
 
 
-def _excluded(first: Indexes, second: Indexes, number: int, stamped: _Stamped, granularity: int) -> _Pairs:
+def _excluded(
+    first: Indexes, second: Indexes, number: int, stamped: _Stamped, granularity: int
+) -> _ExcludedPairs:
     gap = stamped.end.earliest[first] - stamped.start.latest[second] - granularity
     records, one, other = stamped.start.records, stamped.end.piece[first], stamped.start.piece[second]
     is_excluded = stamped.end.known[first] & stamped.start.known[second] & (gap > 0)
     is_excluded &= records.host[one] != records.host[other]
     kept = np.flatnonzero(is_excluded)
-    return _Pairs(first[kept], second[kept], np.full(len(kept), number), gap[kept])
+    return _ExcludedPairs(first[kept], second[kept], np.full(len(kept), number), gap[kept])
 
 
-def _shown(pairs: _Pairs, stamped: _Stamped, given: Sequence[Given]) -> pl.DataFrame:
+def _shown(pairs: _ExcludedPairs, stamped: _Stamped, given: Sequence[Given]) -> pl.DataFrame:
     texts = pl.Series([each.text for each in given], dtype=pl.String)
     columns = {"given": texts.gather(pairs.clause), "gap": pl.Series(pairs.gap)}
     for side, stamps, rows in (

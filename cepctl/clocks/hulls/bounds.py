@@ -15,7 +15,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.clocks.hulls.pairs import HostEvents, Pairs
+from cepctl.clocks.hulls.pairs import EventPairs, HostEvents
 from cepctl.clocks.hulls.windows import LinkBounds
 from cepctl.numeric.arrays import Indexes
 
@@ -30,7 +30,7 @@ class DifferenceBounds:
     upper: LinkBounds
 
 
-def difference_bounds(own: HostEvents, pairs: Pairs, reference: int) -> DifferenceBounds:
+def difference_bounds(own: HostEvents, pairs: EventPairs, reference: int) -> DifferenceBounds:
     """The bounds that pairs give; `reference` is the place of a host."""
     earliest, latest = own.end[0][pairs.first], own.start[1][pairs.second]
     before, after = own.host[pairs.first], own.host[pairs.second]

@@ -27,16 +27,16 @@ _WIDEST = 2**61
 
 
 @dataclass(frozen=True, eq=False)
-class Links:
+class LinkedClocks:
     """Windows of links with the two clocks of each, places among the hosts: `host` is ahead of `other`."""
 
     host: Indexes
     other: Indexes
     windows: Windows
 
-    def taken(self, which: Indexes | Flags) -> Links:
+    def taken(self, which: Indexes | Flags) -> LinkedClocks:
         """Some of the windows, in the order of `which`."""
-        return Links(self.host[which], self.other[which], self.windows.taken(which))
+        return LinkedClocks(self.host[which], self.other[which], self.windows.taken(which))
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,7 +47,7 @@ class _Steps:
     bounds are `wider` then than the sum.
     """
 
-    links: Links
+    links: LinkedClocks
     state: Indexes
     before: Indexes
     is_direct: Flags
@@ -70,11 +70,11 @@ class Chained:
     bounds of several chains do not meet.
     """
 
-    links: Links
+    links: LinkedClocks
     contradicted: int
 
 
-def chained(links: Links, reference: int, drift: int) -> Chained:
+def chained(links: LinkedClocks, reference: int, drift: int) -> Chained:
     """Follow links from the reference to all clocks that they lead to."""
     cut = _cut(links)
     begins, at = np.unique(cut.windows.begin, return_inverse=True)
@@ -87,7 +87,7 @@ def chained(links: Links, reference: int, drift: int) -> Chained:
     ends = np.zeros(len(begins), np.int64)
     ends[at] = cut.windows.end
     windows = Windows(host, begins[place], ends[place], *(each[found] for each in best.bounds))
-    return Chained(Links(host, np.full(len(found), reference), windows), _contradicted(steps, best))
+    return Chained(LinkedClocks(host, np.full(len(found), reference), windows), _contradicted(steps, best))
 
 
 def _contradicted(steps: _Steps, best: _Best) -> int:
@@ -105,7 +105,7 @@ def _contradicted(steps: _Steps, best: _Best) -> int:
     return int((apart[0] | apart[1]).sum())
 
 
-def _cut(links: Links) -> Links:
+def _cut(links: LinkedClocks) -> LinkedClocks:
     """Windows cut at every reading where some window begins or ends."""
     own = links.windows
     edges = np.unique(np.concatenate([own.begin, own.end]))
@@ -119,7 +119,7 @@ def _cut(links: Links) -> Links:
         for reading in (begin, end)
         for bounds in ((own.low, own.low_to, 1), (own.high, own.high_to, -1))
     ]
-    return Links(links.host[row], links.other[row], Windows(own.link[row], begin, end, *sides))
+    return LinkedClocks(links.host[row], links.other[row], Windows(own.link[row], begin, end, *sides))
 
 
 def _between(own: Windows, row: Indexes, reading: Ticks, begin: Ticks, end: Ticks, sign: int) -> Ticks:
@@ -131,7 +131,9 @@ def _between(own: Windows, row: Indexes, reading: Ticks, begin: Ticks, end: Tick
     return np.asarray(begin[row] + sign * whole)
 
 
-def _steps(cut: Links, states: Indexes, state: Indexes, other: Indexes, reference: int, drift: int) -> _Steps:
+def _steps(
+    cut: LinkedClocks, states: Indexes, state: Indexes, other: Indexes, reference: int, drift: int
+) -> _Steps:
     """The steps that chains can take: from the reference, or from a clock that is known in the window."""
     order = np.lexsort((cut.other, state))
     cut, state, other = cut.taken(order), state[order], other[order]

@@ -25,7 +25,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Numbers, Ticks
 
 
 @dataclass(frozen=True, eq=False)
-class Bounds:
+class WindowBounds:
     """Bounds from one side in g windows, by window, each of which has one at least; arrays of shape (k,).
 
     `window`: which, rising.  `time`: nanoseconds from its begin.  `value`: nanoseconds, below 2**60.
@@ -35,13 +35,13 @@ class Bounds:
     time: Ticks
     value: Ticks
 
-    def turned(self, length: Ticks) -> Bounds:
+    def turned(self, length: Ticks) -> WindowBounds:
         """The same with time turned round in each window."""
-        return Bounds(self.window, length[self.window] - self.time, self.value)
+        return WindowBounds(self.window, length[self.window] - self.time, self.value)
 
 
 @dataclass(frozen=True, eq=False)
-class Lines:
+class ExtremeLines:
     """The extremes of g windows, arrays of shape (g,), nanoseconds rounded outwards.
 
     `low`, `high` at the begin, `low_to`, `high_to` at the end; they mean nothing where no line fits.
@@ -54,14 +54,14 @@ class Lines:
     high_to: Ticks
 
 
-def extremes(length: Ticks, lower: Bounds, upper: Bounds, drift: int) -> Lines:
+def extremes(length: Ticks, lower: WindowBounds, upper: WindowBounds, drift: int) -> ExtremeLines:
     """The extremes of the lines that fit into each window.
 
     `length`: of the windows, nanoseconds below 2**56.  `drift`: nanoseconds per second, above 0.
     """
     rising = _steepest(length, lower, upper, drift)
     falling = _steepest(length, lower.turned(length), upper.turned(length), drift)
-    return Lines(
+    return ExtremeLines(
         rising.fits & falling.fits,
         low=rising.low,
         high=falling.high_to,
@@ -79,7 +79,7 @@ class _Steepest:
     high_to: Ticks
 
 
-def _steepest(length: Ticks, lower: Bounds, upper: Bounds, drift: int) -> _Steepest:
+def _steepest(length: Ticks, lower: WindowBounds, upper: WindowBounds, drift: int) -> _Steepest:
     count = len(length)
     common = int(np.gcd(drift, SECOND))
     rise, run = np.full(count, drift // common), np.full(count, SECOND // common)
@@ -121,7 +121,7 @@ class _Corners:
     row: Indexes
 
     @classmethod
-    def of(cls, bounds: Bounds, windows: Indexes, rise: Numbers, run: Numbers, sign: int) -> _Corners:
+    def of(cls, bounds: WindowBounds, windows: Indexes, rise: Numbers, run: Numbers, sign: int) -> _Corners:
         """The largest of the bounds less what the slope makes of their times (sign 1), or the least (-1)."""
         begin, end = (np.searchsorted(bounds.window, windows, side) for side in ("left", "right"))
         counts = end - begin

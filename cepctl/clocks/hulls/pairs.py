@@ -46,7 +46,7 @@ class HostEvents:
 
 
 @dataclass(frozen=True, eq=False)
-class Pairs:
+class EventPairs:
     """Events by row number, `first` before `second`, and the clause that says so; shape (k,)."""
 
     first: Indexes
@@ -101,7 +101,7 @@ def _shown(events: Events, unit: TimeUnit) -> Ticks:
     return np.where(times.is_not_null().to_numpy(), shown, _LARGEST)
 
 
-def ordered_pairs(own: HostEvents, given: Sequence[Given]) -> tuple[Flags, Pairs, tuple[str, ...]]:
+def ordered_pairs(own: HostEvents, given: Sequence[Given]) -> tuple[Flags, EventPairs, tuple[str, ...]]:
     """Which events clauses speak of, their pairs, and the clauses that no event fits in some component.
 
     Raises
@@ -120,7 +120,7 @@ def ordered_pairs(own: HostEvents, given: Sequence[Given]) -> tuple[Flags, Pairs
             if kept > MOST_DIFFERENCES:
                 raise too_many(clause, kept)
     columns = (np.concatenate(each) for each in zip(*found, strict=True))
-    return told.events, Pairs(*columns), told.empty
+    return told.events, EventPairs(*columns), told.empty
 
 
 def _of_clause(

@@ -10,9 +10,9 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.clocks.hulls.bounds import DifferenceBounds, difference_bounds
-from cepctl.clocks.hulls.chains import Links, chained
+from cepctl.clocks.hulls.chains import LinkedClocks, chained
 from cepctl.clocks.hulls.hulls import HullSummary, hull_summary, pieces_of_reference, pieces_of_windows
-from cepctl.clocks.hulls.pairs import NAMELESS, NO_HOST, HostEvents, Pairs, ordered_pairs
+from cepctl.clocks.hulls.pairs import NAMELESS, NO_HOST, EventPairs, HostEvents, ordered_pairs
 from cepctl.clocks.hulls.windows import Fitted, Grid, fitted
 from cepctl.clocks.logs.table import COLUMNS, table_of
 from cepctl.errors import QueryTooLargeError
@@ -22,7 +22,7 @@ _LONGEST_SPAN = 2**58
 
 
 @dataclass(frozen=True)
-class Choices:
+class HullChoices:
     """How lines are fitted: the length of windows in nanoseconds, the drift in nanoseconds per second."""
 
     window: int
@@ -65,8 +65,8 @@ class Hulls:
     hosts: tuple[str, ...]
     reference: int
     grid: Grid
-    choices: Choices
-    links: Links
+    choices: HullChoices
+    links: LinkedClocks
     pairs: int
     halved: int
     one_sided: int
@@ -78,7 +78,7 @@ class Hulls:
     contradictions: pl.DataFrame
 
 
-def hulls(own: HostEvents, given: Sequence[Given], reference: int, choices: Choices) -> Hulls:
+def hulls(own: HostEvents, given: Sequence[Given], reference: int, choices: HullChoices) -> Hulls:
     """Bound the clocks of all hosts; `reference` is the place of the one that is right.
 
     Raises
@@ -95,7 +95,9 @@ def hulls(own: HostEvents, given: Sequence[Given], reference: int, choices: Choi
     bounds = difference_bounds(own, pairs, reference)
     found = fitted(bounds.lower, bounds.upper, grid, choices.drift)
     link = found.windows.link
-    chains = chained(Links(bounds.host[link], bounds.other[link], found.windows), reference, choices.drift)
+    chains = chained(
+        LinkedClocks(bounds.host[link], bounds.other[link], found.windows), reference, choices.drift
+    )
     links = chains.links
     paired = np.unique(np.concatenate([own.host[pairs.first], own.host[pairs.second]]))
     known = np.append(np.unique(links.host), reference)
@@ -120,7 +122,7 @@ def hulls(own: HostEvents, given: Sequence[Given], reference: int, choices: Choi
 
 
 def _contradictions(
-    found: Fitted, bounds: DifferenceBounds, pairs: Pairs, own: HostEvents, given: Sequence[Given]
+    found: Fitted, bounds: DifferenceBounds, pairs: EventPairs, own: HostEvents, given: Sequence[Given]
 ) -> pl.DataFrame:
     hosts = pl.Series(own.hosts, dtype=pl.String)
     link = found.lower.link

@@ -13,7 +13,7 @@ from dataclasses import dataclass, fields
 import numpy as np
 
 from cepctl.clocks.hulls.fractions import along
-from cepctl.clocks.hulls.lines import Bounds, extremes
+from cepctl.clocks.hulls.lines import WindowBounds, extremes
 from cepctl.clocks.logs.values import SECOND
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
@@ -98,7 +98,7 @@ def fitted(lower: LinkBounds, upper: LinkBounds, grid: Grid, drift: int) -> Fitt
     `lower`, `upper`: what is known from either side, at readings in the grid.  `drift`: how far apart two
     clocks drift at most, in nanoseconds per second.
     """
-    level, one_sided = _Level.on(grid, lower, upper).two_sided()
+    level, one_sided = _WindowLevel.on(grid, lower, upper).two_sided()
     halved = 0
     windows = [Windows(*_nothing(Windows))]
     torn = [(LinkBounds(*_nothing(LinkBounds)), LinkBounds(*_nothing(LinkBounds)), np.zeros(0, np.int64))]
@@ -132,7 +132,7 @@ def _joined(parts: Sequence[Windows] | Sequence[LinkBounds]) -> Iterator[Ticks]:
 
 
 @dataclass(frozen=True, eq=False)
-class _Level:
+class _WindowLevel:
     """Windows, arrays of shape (m,), and the bounds in them by window: which is that of each, rising."""
 
     link: Indexes
@@ -147,7 +147,7 @@ class _Level:
         return len(self.begin)
 
     @classmethod
-    def on(cls, grid: Grid, lower: LinkBounds, upper: LinkBounds) -> _Level:
+    def on(cls, grid: Grid, lower: LinkBounds, upper: LinkBounds) -> _WindowLevel:
         """The windows of a grid that have some bound."""
         keys = [each.link * grid.count + (each.time - grid.first) // grid.length for each in (lower, upper)]
         found, places = np.unique(np.concatenate(keys), return_inverse=True)
@@ -160,7 +160,7 @@ class _Level:
     def _sorted(
         cls, link: Indexes, begin: Ticks, end: Ticks, lower: LinkBounds, upper: LinkBounds,
         of_lower: Indexes, of_upper: Indexes,
-    ) -> _Level:  # fmt: skip
+    ) -> _WindowLevel:  # fmt: skip
         one, other = (np.argsort(each, kind="stable") for each in (of_lower, of_upper))
         sorted_bounds = lower.taken(one), upper.taken(other)
         return cls(link, begin, end, *sorted_bounds, of_lower[one], of_upper[other])
@@ -170,28 +170,28 @@ class _Level:
         """Of each window."""
         return self.end - self.begin
 
-    def bounds(self, side: LinkBounds) -> Bounds:
+    def bounds(self, side: LinkBounds) -> WindowBounds:
         """The bounds of one side with their times in their windows."""
         window = self.of_lower if side is self.lower else self.of_upper
-        return Bounds(window, side.time - self.begin[window], side.value)
+        return WindowBounds(window, side.time - self.begin[window], side.value)
 
-    def only(self, kept: Flags) -> _Level:
+    def only(self, kept: Flags) -> _WindowLevel:
         """Some of the windows."""
         number = np.cumsum(kept) - 1
         lower, upper = np.flatnonzero(kept[self.of_lower]), np.flatnonzero(kept[self.of_upper])
-        return _Level(
+        return _WindowLevel(
             self.link[kept], self.begin[kept], self.end[kept],
             self.lower.taken(lower), self.upper.taken(upper),
             number[self.of_lower[lower]], number[self.of_upper[upper]],
         )  # fmt: skip
 
-    def two_sided(self) -> tuple[_Level, int]:
+    def two_sided(self) -> tuple[_WindowLevel, int]:
         """The windows with bounds from both sides, and how many have those of one alone."""
         has_lower, has_upper = np.zeros(len(self), bool), np.zeros(len(self), bool)
         has_lower[self.of_lower], has_upper[self.of_upper] = True, True
         return self.only(has_lower & has_upper), int((has_lower ^ has_upper).sum())
 
-    def in_halves(self) -> _Level:
+    def in_halves(self) -> _WindowLevel:
         """Both halves of each window."""
         middle = self.begin + self.length // 2
         begin = np.stack([self.begin, middle], axis=1).ravel()
@@ -219,7 +219,9 @@ class _Level:
         return torn, found
 
 
-def _too_far(lower: Bounds, upper: Bounds, drift: int, *, at_once: bool) -> tuple[Indexes, Indexes, Ticks]:
+def _too_far(
+    lower: WindowBounds, upper: WindowBounds, drift: int, *, at_once: bool
+) -> tuple[Indexes, Indexes, Ticks]:
     """The lower bounds that no upper bound before them leaves a way to, that upper bound, and the gap.
 
     `at_once`: whether bounds of one time are looked at, too.

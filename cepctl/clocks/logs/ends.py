@@ -6,14 +6,14 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.clocks.logs.values import AFTER, BEFORE, SECOND, Choices, HostRows, Pieces, growth, pieces_of
+from cepctl.clocks.logs.values import AFTER, BEFORE, SECOND, HostRows, PieceChoices, Pieces, growth, pieces_of
 from cepctl.io.clocks.contract import UNSYNCHRONISED
 from cepctl.numeric.arrays import Numbers
 
 _FIRST_CUT = 64 * SECOND
 
 
-def held_end(row: HostRows, note: int, zones: Numbers, choices: Choices) -> list[Pieces]:
+def held_end(row: HostRows, note: int, zones: Numbers, choices: PieceChoices) -> list[Pieces]:
     """The pieces BEFORE the first or AFTER the last row, as long as the estimate is held.
 
     There are none at a row that is not synchronised, and none beyond a step that a message places: `zones`.
@@ -43,7 +43,7 @@ def cuts(length: int) -> list[int]:
     return [*found, length] if length > 0 else found
 
 
-def _held(rows: HostRows, note: int, limit: int | None, choices: Choices) -> Pieces:
+def _held(rows: HostRows, note: int, limit: int | None, choices: PieceChoices) -> Pieces:
     """The pieces at one end; nothing is said beyond the reading `limit`."""
     time, ahead = int(rows.time[0]), int(rows.ahead[0])
     length = choices.hold if limit is None else min(choices.hold, abs(limit - time))

@@ -35,7 +35,7 @@ class ReadLog:
 
 
 @dataclass(frozen=True)
-class LeftOut:
+class LogLeftOut:
     """A file in a folder that is not read, and why."""
 
     file: str
@@ -43,7 +43,7 @@ class LeftOut:
 
 
 @dataclass(frozen=True)
-class Part:
+class KeptPart:
     """Some rows of a host, kind and file, on disk: the first and last reading, whether none goes back."""
 
     path: Path
@@ -55,7 +55,7 @@ class Part:
 
 
 @dataclass
-class Gathered:
+class GatheredRows:
     """The rows of all files: parts on disk by host and kind of rows, and what was found on the way.
 
     `parts` are the files of a host, kind and input file, in order.
@@ -64,8 +64,8 @@ class Gathered:
     folder: Path
     files: list[str] = field(default_factory=list)
     read: list[ReadLog] = field(default_factory=list)
-    left_out: list[LeftOut] = field(default_factory=list)
-    parts: dict[str, dict[str, dict[int, list[Part]]]] = field(default_factory=dict)
+    left_out: list[LogLeftOut] = field(default_factory=list)
+    parts: dict[str, dict[str, dict[int, list[KeptPart]]]] = field(default_factory=dict)
     _held: dict[tuple[str, str, int], list[pl.DataFrame]] = field(default_factory=dict)
     _rows: int = 0
     _written: int = 0
@@ -88,7 +88,7 @@ class Gathered:
             self._written += 1
             times = rows["time"].to_numpy()
             rises = bool((times[1:] >= times[:-1]).all())
-            part = Part(path, file, len(rows), int(times[0]), int(times[-1]), rises)
+            part = KeptPart(path, file, len(rows), int(times[0]), int(times[-1]), rises)
             self.parts.setdefault(host, {}).setdefault(kind, {}).setdefault(file, []).append(part)
         self._held, self._rows = {}, 0
 
@@ -98,7 +98,7 @@ class Gathered:
         return sorted(host for host, kinds in self.parts.items() if kinds.keys() - {MESSAGES})
 
 
-def gathered(paths: Sequence[str], names: HostNames, options: ReadOptions, folder: Path) -> Gathered:
+def gathered(paths: Sequence[str], names: HostNames, options: ReadOptions, folder: Path) -> GatheredRows:
     """Read all logs that paths name (files, folders, globs, `-`), into a folder that is there.
 
     Raises
@@ -109,7 +109,7 @@ def gathered(paths: Sequence[str], names: HostNames, options: ReadOptions, folde
         If nothing tells the host of a log.
     """
     scratch = Location(str(folder))
-    found = Gathered(folder)
+    found = GatheredRows(folder)
     files = unpacked(list_inputs(spooled(paths, scratch)), scratch)
     for file in files:
         try:
@@ -117,7 +117,7 @@ def gathered(paths: Sequence[str], names: HostNames, options: ReadOptions, folde
         except LogFormatError as problem:
             if not file.found:
                 raise
-            found.left_out.append(LeftOut(file.name, str(problem)))
+            found.left_out.append(LogLeftOut(file.name, str(problem)))
     found.write()
     if not found.read:
         raise LogFormatError(
@@ -138,7 +138,7 @@ def _why_no_row(logs: Sequence[ReadLog]) -> str:
     )
 
 
-def _read(file: InputFile, names: HostNames, options: ReadOptions, found: Gathered) -> None:
+def _read(file: InputFile, names: HostNames, options: ReadOptions, found: GatheredRows) -> None:
     if file.left_out is not None:
         raise LogFormatError(file.left_out)
     with open_log(file.location) as opened:

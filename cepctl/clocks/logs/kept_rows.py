@@ -15,7 +15,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.clocks.logs.gathering import Gathered, Part
+from cepctl.clocks.logs.gathering import GatheredRows, KeptPart
 from cepctl.clocks.logs.values import NONE, HostRows
 from cepctl.errors import LogFormatError
 from cepctl.io.clocks.contract import MESSAGES, SYNCHRONISED, UNSYNCHRONISED
@@ -27,7 +27,7 @@ _ROWS_AT_ONCE = 1 << 17
 
 
 @dataclass
-class KeptRows:
+class RowsOfHost:
     """The rows of a host; if they are many, they are read again each time that they are asked for.
 
     Attributes
@@ -39,7 +39,7 @@ class KeptRows:
         user; known once all were read.
     """
 
-    found: Gathered
+    found: GatheredRows
     host: str
     bound: int | None
     kind: str = field(init=False)
@@ -144,23 +144,23 @@ class KeptRows:
         return frame.with_columns(around=pl.when(takes).then(lent).otherwise("around"))
 
 
-def _in_order(files: dict[int, list[Part]]) -> list[Part]:
+def _in_order(files: dict[int, list[KeptPart]]) -> list[KeptPart]:
     return [part for parts in files.values() for part in parts]
 
 
-def _ordered(files: dict[int, list[Part]]) -> list[Part]:
+def _ordered(files: dict[int, list[KeptPart]]) -> list[KeptPart]:
     """The parts of some files, each in its own order, the files by their first reading."""
     return _in_order(dict(sorted(files.items(), key=lambda file: (file[1][0].first, file[0]))))
 
 
-def _follow_each_other(parts: list[Part]) -> bool:
+def _follow_each_other(parts: list[KeptPart]) -> bool:
     """Whether no reading goes back in all of them."""
     return all(part.rises for part in parts) and all(
         before.last <= part.first for before, part in pairwise(parts)
     )
 
 
-def _read(part: Part) -> pl.DataFrame:
+def _read(part: KeptPart) -> pl.DataFrame:
     # Polars would plan a query for it, which takes longer than the rows of a host.
     with pa.OSFile(str(part.path)) as stream:
         rows = pl.from_arrow(pa.ipc.open_file(stream).read_all())

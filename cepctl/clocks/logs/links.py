@@ -15,7 +15,7 @@ _GAP = 4
 
 
 @dataclass(frozen=True)
-class Links:
+class RowLinks:
     """What lies between consecutive rows, one element per pair.
 
     Attributes
@@ -48,7 +48,7 @@ class Links:
         return self.touched & ~(self.placed | self.step | self.gap)
 
 
-def links_of(rows: HostRows, zones: Numbers, usual: int) -> Links:
+def links_of(rows: HostRows, zones: Numbers, usual: int) -> RowLinks:
     """What lies between rows outside of `zones`; `usual` is how far they are usually apart, in ns."""
     apart, moved, states = np.diff(rows.time), np.diff(rows.ahead), rows.state
     holds = states != UNSYNCHRONISED
@@ -59,4 +59,4 @@ def links_of(rows: HostRows, zones: Numbers, usual: int) -> Links:
     step = back | np.isin(states[:-1], (UNLOCKED, JUMP)) | (states[1:] == UNLOCKED)
     step = (step | (np.abs(moved) > apart // _FASTEST_SLEW)) & ~placed
     twice = touched & step & (back | (moved < 0))
-    return Links(touched, placed, step, back, twice, (apart > _GAP * usual) & ~placed)
+    return RowLinks(touched, placed, step, back, twice, (apart > _GAP * usual) & ~placed)

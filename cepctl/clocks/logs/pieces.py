@@ -18,10 +18,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.clocks.logs.ends import held_end
-from cepctl.clocks.logs.links import Links, links_of
+from cepctl.clocks.logs.links import RowLinks, links_of
 from cepctl.clocks.logs.overlaps import without_overlaps
 from cepctl.clocks.logs.steps import doubtful_rows, placed_pieces, twice_pieces
-from cepctl.clocks.logs.survey import Survey
+from cepctl.clocks.logs.survey import HostSurvey
 from cepctl.clocks.logs.values import (
     AFTER,
     BEFORE,
@@ -29,8 +29,8 @@ from cepctl.clocks.logs.values import (
     NONE,
     ROW,
     STEPPED,
-    Choices,
     HostRows,
+    PieceChoices,
     Pieces,
     growth,
     joined_pieces,
@@ -44,8 +44,8 @@ from cepctl.numeric.arrays import Flags, Numbers, Reals
 class Cutter:
     """Cuts the rows of a host into pieces; `steps` and `gaps` count what has parted them so far."""
 
-    survey: Survey
-    choices: Choices
+    survey: HostSurvey
+    choices: PieceChoices
     steps: int = 0
     gaps: int = 0
 
@@ -76,7 +76,7 @@ class Cutter:
             before = rows.only(slice(-1, None)) if len(rows) else rows
         yield from held_end(last, AFTER, survey.zones, choices)
 
-    def _between(self, rows: HostRows, links: Links, goes_on: bool) -> tuple[list[Pieces], bool]:
+    def _between(self, rows: HostRows, links: RowLinks, goes_on: bool) -> tuple[list[Pieces], bool]:
         """The pieces between rows, and whether one after them can go on in their epoch."""
         drift, apart = self.choices.drift, np.diff(rows.time)
         ends_plain = _ends_plain(links, apart, goes_on)
@@ -95,7 +95,7 @@ class Cutter:
         return [each for each in found if len(each)], bool(ends_plain[-1])
 
 
-def _ends_plain(links: Links, apart: Numbers, goes_on: bool) -> Flags:
+def _ends_plain(links: RowLinks, apart: Numbers, goes_on: bool) -> Flags:
     """Of each row, whether the piece that ends there can go on in its epoch; `goes_on`: of the first row."""
     ends = links.plain | (links.placed & links.touched)
     # Between two rows of one reading there is no piece: what holds at the first holds at the second.
@@ -103,7 +103,7 @@ def _ends_plain(links: Links, apart: Numbers, goes_on: bool) -> Flags:
     return np.concatenate([[goes_on], np.where(last < 0, goes_on, ends[last])])
 
 
-def _linear(rows: HostRows, links: Links, at: Numbers, ends_plain: Flags, drift: int) -> Pieces:
+def _linear(rows: HostRows, links: RowLinks, at: Numbers, ends_plain: Flags, drift: int) -> Pieces:
     """The pieces from the rows `at` to those after them."""
     later = at + 1
     start, stop = rows.time[at], rows.time[later]

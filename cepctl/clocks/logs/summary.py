@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cepctl.clocks.logs.kept_rows import KeptRows
+from cepctl.clocks.logs.kept_rows import RowsOfHost
 from cepctl.clocks.logs.pieces import Cutter
-from cepctl.clocks.logs.survey import Survey
+from cepctl.clocks.logs.survey import HostSurvey
 
 
 @dataclass(frozen=True)
@@ -52,7 +52,7 @@ class HostSummary:
 
 
 def host_summary(
-    host: str, kept: KeptRows, survey: Survey, cutter: Cutter, pieces: int, segments: int
+    host: str, kept: RowsOfHost, survey: HostSurvey, cutter: Cutter, pieces: int, segments: int
 ) -> HostSummary:
     """The figures of a host, once all its pieces are cut."""
     return HostSummary(

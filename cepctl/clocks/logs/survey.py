@@ -17,7 +17,7 @@ from cepctl.numeric.arrays import Numbers
 
 
 @dataclass(frozen=True)
-class Survey:
+class HostSurvey:
     """What the rows of a host are like; nanoseconds.
 
     Attributes
@@ -100,7 +100,7 @@ class _Looking:
             self.ends = [first, kept.only(slice(-1, None))]
 
 
-def surveyed(parts: Iterable[HostRows]) -> Survey:
+def surveyed(parts: Iterable[HostRows]) -> HostSurvey:
     """Look at all rows, which come in parts; there is one at least."""
     looking: _Looking | None = None
     for part in parts:
@@ -110,7 +110,7 @@ def surveyed(parts: Iterable[HostRows]) -> Survey:
     doubtful = joined_rows(looking.doubtful)
     nothing = doubtful.only(slice(0, 0))
     first, last = looking.ends or (nothing, nothing)
-    return Survey(
+    return HostSurvey(
         rows=looking.rows,
         first=looking.first,
         last=looking.last,

@@ -11,14 +11,14 @@ from typing import Any, Self
 import numpy as np
 import pyarrow as pa
 
-from cepctl.clocks.logs.gathering import Gathered
+from cepctl.clocks.logs.gathering import GatheredRows
 from cepctl.clocks.logs.jumps import Totals
-from cepctl.clocks.logs.kept_rows import KeptRows
+from cepctl.clocks.logs.kept_rows import RowsOfHost
 from cepctl.clocks.logs.pieces import Cutter
 from cepctl.clocks.logs.segments import Segmenter
 from cepctl.clocks.logs.summary import HostSummary, host_summary
 from cepctl.clocks.logs.survey import surveyed
-from cepctl.clocks.logs.values import NONE, NOTES, Choices, Pieces, pieces_from
+from cepctl.clocks.logs.values import NONE, NOTES, PieceChoices, Pieces, pieces_from
 from cepctl.numeric.arrays import Numbers
 
 COLUMNS: dict[str, pa.DataType] = {
@@ -41,7 +41,7 @@ COLUMNS: dict[str, pa.DataType] = {
 
 
 def clock_tables(
-    found: Gathered, bound: int | None, choices: Choices, summaries: list[HostSummary]
+    found: GatheredRows, bound: int | None, choices: PieceChoices, summaries: list[HostSummary]
 ) -> Iterator[pa.Table]:
     """The rows of all hosts, some at a time; the figures of each host go into `summaries`.
 
@@ -53,7 +53,7 @@ def clock_tables(
     # There are columns where there are no rows.
     yield pa.table({name: pa.array([], kind) for name, kind in COLUMNS.items()})
     for host in found.hosts:
-        kept = KeptRows(found, host, bound)
+        kept = RowsOfHost(found, host, bound)
         survey = surveyed(kept.parts())
         cutter = Cutter(survey, choices)
         with _CutPieces(found.folder) as held:

@@ -19,7 +19,7 @@ NOTES = ("row", "gap", "before", "after", "step", "hull")
 
 
 @dataclass(frozen=True)
-class Choices:
+class PieceChoices:
     """How pieces are made.
 
     Attributes

@@ -17,7 +17,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
 @dataclass(frozen=True)
-class Members:
+class ClusterMembers:
     """The events of one cluster, counted together where type and mass are the same.
 
     `kind`, `count`: type and number of events, shape (d,).  `supports`: of each the buckets (lo, hi, mass),
@@ -68,7 +68,7 @@ def clusters_of(case: Indexes, masses: Masses) -> Clusters:
     return Clusters(frame["row"].to_numpy().astype(np.int64), starts, frame["case"].to_numpy()[first], plain)
 
 
-def members_of(rows: Indexes, kind: Indexes, masses: Masses) -> Members:
+def members_of(rows: Indexes, kind: Indexes, masses: Masses) -> ClusterMembers:
     """The events of one cluster, by their rows."""
     base = int(masses.lower[rows].min())
     counted: dict[tuple[int, tuple[tuple[int, int, float], ...]], int] = {}
@@ -80,7 +80,7 @@ def members_of(rows: Indexes, kind: Indexes, masses: Masses) -> Members:
         key = (int(kind[row]), support)
         counted[key] = counted.get(key, 0) + 1
     keys = sorted(counted, key=lambda key: (key[1], key[0]))
-    return Members(
+    return ClusterMembers(
         tuple(key[0] for key in keys), tuple(counted[key] for key in keys), tuple(key[1] for key in keys)
     )
 

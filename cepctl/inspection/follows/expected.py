@@ -23,7 +23,7 @@ from itertools import pairwise
 
 import numpy as np
 
-from cepctl.inspection.follows.clusters import Members
+from cepctl.inspection.follows.clusters import ClusterMembers
 from cepctl.numeric.arrays import Indexes, Reals
 
 NODES = 16
@@ -53,7 +53,7 @@ class Averages:
 
 
 @dataclass(frozen=True)
-class _Cells:
+class _TimeCells:
     """Cells of time: `ticks`, shape (c,), and of each group of alike events mass inside, below and above."""
 
     ticks: Reals
@@ -62,7 +62,7 @@ class _Cells:
     above: Reals
 
 
-def averages(members: Members) -> Averages | None:
+def averages(members: ClusterMembers) -> Averages | None:
     """The averages of a cluster; None where they are too much work."""
     kinds = tuple(sorted(set(members.kind)))
     if 2 * sum(map(len, members.supports)) * len(members.kind) > _MOST_MASSES:
@@ -88,7 +88,7 @@ def averages(members: Members) -> Averages | None:
     return Averages(kinds, inner, last, first, np.zeros_like(inner), none)
 
 
-def _cells(members: Members) -> _Cells:
+def _cells(members: ClusterMembers) -> _TimeCells:
     edges = sorted({edge for each in members.supports for lo, hi, _ in each for edge in (lo, hi + 1)})
     mass = _mass_between(members, np.array(edges))
     expected = np.array(members.count) @ mass
@@ -106,10 +106,10 @@ def _cells(members: Members) -> _Cells:
     behind = np.cumsum(mass[:, ::-1], axis=1)[:, ::-1]
     below = np.concatenate([np.zeros((len(mass), 1)), before[:, :-1]], axis=1)
     above = np.concatenate([behind[:, 1:], np.zeros((len(mass), 1))], axis=1)
-    return _Cells(np.diff(whole).astype(np.float64), mass, below, above)
+    return _TimeCells(np.diff(whole).astype(np.float64), mass, below, above)
 
 
-def _mass_between(members: Members, edges: Indexes) -> Reals:
+def _mass_between(members: ClusterMembers, edges: Indexes) -> Reals:
     """Mass of each group between neighbouring edges, which cut no tick of a bucket apart."""
     mass = np.zeros((len(members.kind), len(edges) - 1))
     for group, support in enumerate(members.supports):
@@ -125,12 +125,12 @@ def _exact_nodes(present: int) -> int:
     return (present - 1) // 2 + 1
 
 
-def _node_count(cells: _Cells, members: Members, i: int) -> int:
+def _node_count(cells: _TimeCells, members: ClusterMembers, i: int) -> int:
     present = int(np.array(members.count) @ (cells.mass[:, i] > 0))
     return int(max(1, min(cells.ticks[i], _exact_nodes(max(present, 1)), NODES)))
 
 
-def _reach(cells: _Cells, members: Members, counts: list[int]) -> float:
+def _reach(cells: _TimeCells, members: ClusterMembers, counts: list[int]) -> float:
     """How many nodes one of them is paired with: those that are no more events away than can be missing."""
     total = float(members.size)
     share = min(1.0, (CELL_MASS - _NEGLIGIBLE) / max(total, 1.0))
@@ -225,7 +225,7 @@ def _of_block(factor: Reals, at_s: Reals, at_t: Reals, weight: Reals, count: Rea
     return np.asarray(pairs - np.diag(of_kind @ itself))
 
 
-def _within_cells(cells: _Cells, count: Reals, counts: list[int], of_kind: Reals) -> Reals:
+def _within_cells(cells: _TimeCells, count: Reals, counts: list[int], of_kind: Reals) -> Reals:
     """Pairs in one cell: their distance alone counts."""
     inner = np.zeros((len(of_kind), len(of_kind)))
     for i, ticks in enumerate(cells.ticks):

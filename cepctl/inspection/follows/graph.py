@@ -14,7 +14,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.engines.columns.masses import Masses
-from cepctl.inspection.follows.clusters import Clusters, Members, clusters_of, members_of
+from cepctl.inspection.follows.clusters import ClusterMembers, Clusters, clusters_of, members_of
 from cepctl.inspection.follows.expected import Averages, averages
 from cepctl.inspection.follows.orders import Extremes, Orders, joined, plain_extremes
 from cepctl.inspection.follows.sampled import sampled_averages
@@ -109,10 +109,10 @@ class _Overlapping:
     def __init__(self, clusters: Clusters, kind: Indexes, masses: Masses) -> None:
         self.clusters, self.kind, self.masses = clusters, kind, masses
         self.estimated = 0
-        self._orders: dict[Members, Orders] = {}
-        self._averages: dict[Members, Averages] = {}
+        self._orders: dict[ClusterMembers, Orders] = {}
+        self._averages: dict[ClusterMembers, Averages] = {}
         self._extremes: dict[tuple[Orders, int, int], Extremes] = {}
-        self._joined: dict[tuple[_Place, ...], list[tuple[Pair, int, int, bool]]] = {}
+        self._joined: dict[tuple[_ClusterPlace, ...], list[tuple[Pair, int, int, bool]]] = {}
 
     def stretches(self) -> list[tuple[int, int]]:
         """Runs of clusters that are not plain, each with the plain neighbours that it has in its case."""
@@ -133,7 +133,7 @@ class _Overlapping:
         plain = self.clusters.plain[first:end].tolist()
         self._count_expected(members, plain, totals)
         places = tuple(
-            _Place(Members(each.kind, each.count, ()) if flat else self._orders_of(each), flat)
+            _ClusterPlace(ClusterMembers(each.kind, each.count, ()) if flat else self._orders_of(each), flat)
             for each, flat in zip(members, plain, strict=True)
         )
         found = self._joined.get(places)
@@ -145,11 +145,13 @@ class _Overlapping:
             if not exact:
                 totals.bounded.add(pair)
 
-    def _members(self, cluster: int) -> Members:
+    def _members(self, cluster: int) -> ClusterMembers:
         rows = self.clusters.order[self.clusters.starts[cluster] : self.clusters.starts[cluster + 1]]
         return members_of(rows, self.kind, self.masses)
 
-    def _count_expected(self, members: tuple[Members, ...], plain: list[bool], totals: _Totals) -> None:
+    def _count_expected(
+        self, members: tuple[ClusterMembers, ...], plain: list[bool], totals: _Totals
+    ) -> None:
         before: Averages | None = None
         for each, is_plain in zip(members, plain, strict=True):
             here = _plain_averages(each) if is_plain else self._averages_of(each)
@@ -161,7 +163,7 @@ class _Overlapping:
                 _add(totals, before.kinds, here.kinds, across, error)
             before = here
 
-    def _averages_of(self, members: Members) -> Averages:
+    def _averages_of(self, members: ClusterMembers) -> Averages:
         found = self._averages.get(members)
         if found is None:
             found = averages(members)
@@ -171,21 +173,21 @@ class _Overlapping:
             self._averages[members] = found
         return found
 
-    def _orders_of(self, members: Members) -> Orders:
+    def _orders_of(self, members: ClusterMembers) -> Orders:
         if members not in self._orders:
             self._orders[members] = Orders.of(members)
         return self._orders[members]
 
-    def _extremes_of(self, places: tuple[_Place, ...]) -> list[tuple[Pair, int, int, bool]]:
+    def _extremes_of(self, places: tuple[_ClusterPlace, ...]) -> list[tuple[Pair, int, int, bool]]:
         pairs: set[Pair] = set()
         for at, place in enumerate(places):
             pairs |= set() if place.plain else set(product(place.kinds, place.kinds))
             pairs |= set(product(places[at - 1].kinds, place.kinds)) if at else set()
         return [(pair, *joined([self._of_pair(each, *pair) for each in places])) for pair in pairs]
 
-    def _of_pair(self, place: _Place, a: int, b: int) -> Extremes:
+    def _of_pair(self, place: _ClusterPlace, a: int, b: int) -> Extremes:
         here = place.events
-        if isinstance(here, Members):
+        if isinstance(here, ClusterMembers):
             count = dict(zip(here.kind, here.count, strict=True))
             return plain_extremes(count.get(b, 0), count.get(a, 0))
         key = (here, a, b)
@@ -195,19 +197,19 @@ class _Overlapping:
 
 
 @dataclass(frozen=True)
-class _Place:
+class _ClusterPlace:
     """A cluster in a stretch: its events where it is plain, else their orders."""
 
-    events: Members | Orders
+    events: ClusterMembers | Orders
     plain: bool
 
     @property
     def kinds(self) -> set[int]:
         """The types of its events."""
-        return set(self.events.kind if isinstance(self.events, Members) else self.events.kinds)
+        return set(self.events.kind if isinstance(self.events, ClusterMembers) else self.events.kinds)
 
 
-def _plain_averages(members: Members) -> Averages:
+def _plain_averages(members: ClusterMembers) -> Averages:
     count = np.array(members.count, dtype=np.float64)
     none = np.zeros(len(count))
     return Averages(members.kind, np.diag(none), count, count, np.diag(none), none)

@@ -17,7 +17,7 @@ from itertools import product
 
 import numpy as np
 
-from cepctl.inspection.follows.clusters import Members
+from cepctl.inspection.follows.clusters import ClusterMembers
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 MOST_ORDERED = 6
@@ -42,10 +42,10 @@ class Orders:
 
     kinds: tuple[int, ...]
     possible: bytes
-    members: Members | None = None
+    members: ClusterMembers | None = None
 
     @classmethod
-    def of(cls, members: Members) -> Orders:
+    def of(cls, members: ClusterMembers) -> Orders:
         """Those of a cluster."""
         kinds = tuple(np.repeat(members.kind, members.count).tolist())
         if members.size > MOST_ORDERED:
@@ -161,7 +161,7 @@ def _next_tick(support: tuple[tuple[int, int, float], ...], tick: Ticks) -> tupl
     return np.maximum(tick, lo[np.minimum(bucket, len(lo) - 1)]), within
 
 
-def _bounds(members: Members, earlier: int, later: int) -> Extremes:
+def _bounds(members: ClusterMembers, earlier: int, later: int) -> Extremes:
     """Bounds of many events: every pair that can follow does, or none does."""
     kind, count = np.array(members.kind), np.array(members.count)
     lower = np.array([each[0][0] for each in members.supports])

@@ -13,7 +13,7 @@ from hashlib import blake2b
 
 import numpy as np
 
-from cepctl.inspection.follows.clusters import Members
+from cepctl.inspection.follows.clusters import ClusterMembers
 from cepctl.inspection.follows.expected import Averages
 from cepctl.numeric.arrays import Indexes, Reals
 
@@ -22,13 +22,13 @@ _DRAWN = 20_000_000
 _FEWEST, _MOST = 400, 20_000
 
 
-def sampled_averages(members: Members) -> Averages:
+def sampled_averages(members: ClusterMembers) -> Averages:
     """Estimates of what `averages` gives, with their errors; the same for the same events in every run."""
     kinds = np.array(sorted(set(members.kind)))
     kind = np.searchsorted(kinds, np.repeat(members.kind, members.count))
     worlds = int(np.clip(_DRAWN // members.size, _FEWEST, _MOST))
     random = np.random.default_rng(np.frombuffer(blake2b(repr(members).encode()).digest(), dtype=np.uint64))
-    sums = _Sums(len(kinds))
+    sums = _SampledSums(len(kinds))
     worlds_of = _Worlds(members)
     for _ in range(worlds):
         sums.add(worlds_of.ticks(random), kind)
@@ -51,7 +51,7 @@ def sampled_averages(members: Members) -> Averages:
     )
 
 
-class _Sums:
+class _SampledSums:
     """Sums over worlds of what follows what, and of what is first and last."""
 
     def __init__(self, kinds: int) -> None:
@@ -84,7 +84,7 @@ class _Sums:
 class _Worlds:
     """Draws the ticks of all events of a cluster: a bucket of each by its mass, and a tick in it."""
 
-    def __init__(self, members: Members) -> None:
+    def __init__(self, members: ClusterMembers) -> None:
         supports = [
             support
             for support, count in zip(members.supports, members.count, strict=True)
@@ -115,7 +115,7 @@ def _bounded(total: Reals, squares: Reals, worlds: int, most: Reals, ways: float
     return mean, np.sqrt(2.0 * variance * log / worlds) + 7.0 * most * log / (3.0 * (worlds - 1))
 
 
-def _ties(members: Members, kinds: Indexes) -> tuple[Reals, Reals]:
+def _ties(members: ClusterMembers, kinds: Indexes) -> tuple[Reals, Reals]:
     """Of each type how many pairs are at one tick on average, and how many events can be at one tick."""
     edges = np.array(
         sorted({edge for each in members.supports for lo, hi, _ in each for edge in (lo, hi + 1)})

@@ -7,12 +7,12 @@ from math import sqrt
 
 import numpy as np
 
-from cepctl.calibration.rows import Rows
+from cepctl.calibration.rows import RowsOfSeed
 from cepctl.calibration.scores import LEAST
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.order_laws.table import measure_keys
-from cepctl.laws.learning.keys import Pieces, TaughtKeys
+from cepctl.laws.learning.keys import KeyPieces, TaughtKeys
 from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 
@@ -35,7 +35,9 @@ class OpenPairs:
         return len(self.key)
 
     @classmethod
-    def of(cls, keys: TaughtKeys, pieces: Pieces, rows: Rows, first: Indexes, second: Indexes) -> OpenPairs:
+    def of(
+        cls, keys: TaughtKeys, pieces: KeyPieces, rows: RowsOfSeed, first: Indexes, second: Indexes
+    ) -> OpenPairs:
         """Of pairs of blurred events, by their places among these; those of no piece are left out."""
         size = max(int(each.max(initial=-1)) for each in (first, second, keys.rows)) + 1
         event = np.full(size, -1)
@@ -53,7 +55,7 @@ class OpenPairs:
             happened=rows.happened[kept],
         )
 
-    def under(self, factors: Factors, pieces: Pieces, some: Flags) -> Reals:
+    def under(self, factors: Factors, pieces: KeyPieces, some: Flags) -> Reals:
         """What is stated of some pairs under a law, shape (some.sum(),)."""
         kinds, example = np.unique(pieces.kind, return_index=True)
         asked = np.unique(self.kind[some])

@@ -116,7 +116,7 @@ class TaughtKeys:
 
 
 @dataclass(frozen=True)
-class Pieces:
+class KeyPieces:
     """p pieces of keys, as keys to be measured: by their stamps, and at their `true` ranks in their piece.
 
     `event`: the place of each of their events in the keys, shape (n,), within a piece in one order for all of
@@ -135,7 +135,7 @@ class Pieces:
         return len(self.key)
 
     @classmethod
-    def of(cls, keys: TaughtKeys) -> Pieces:
+    def of(cls, keys: TaughtKeys) -> KeyPieces:
         """The pieces of all keys."""
         begin, end, before, after = keys.runs.pieces(keys.step, np.full(len(keys.step), len(keys.steps)))
         piece, place = places_in_runs(end - begin)
@@ -149,15 +149,15 @@ class Pieces:
         kind = numbers_of_runs(np.column_stack([code, before[piece], after[piece]]), starts)
         return cls(event, stamped, true, keys.key[begin], _tied(keys, piece, event, len(begin)), kind)
 
-    def only(self, some: Indexes) -> Pieces:
+    def only(self, some: Indexes) -> KeyPieces:
         """Some of the pieces, in this order."""
         starts = self.stamped.starts
         run, place = places_in_runs(np.diff(starts)[some])
         stamped, true = (each.take(some) for each in (self.stamped, self.true))
         key, tied, kind = self.key[some], self.tied[some], self.kind[some]
-        return Pieces(self.event[starts[some][run] + place], stamped, true, key, tied, kind)
+        return KeyPieces(self.event[starts[some][run] + place], stamped, true, key, tied, kind)
 
-    def within(self, limit: int) -> Pieces:
+    def within(self, limit: int) -> KeyPieces:
         """Those with no more sets alive in a cell than the limit, by their stamps and true ranks."""
         beyond = sets_alive(self.stamped) > limit
         tied = np.flatnonzero(self.tied)

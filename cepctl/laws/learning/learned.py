@@ -18,7 +18,7 @@ from cepctl.errors import NoLawError
 from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.laws.law import BEGIN, END, OrderLaw
 from cepctl.laws.learning.held_out import Comparison, OpenPairs
-from cepctl.laws.learning.keys import Pieces, TaughtKeys
+from cepctl.laws.learning.keys import KeyPieces, TaughtKeys
 from cepctl.laws.learning.likelihood import Lessons, Likelihood, fitted
 from cepctl.laws.writing import Evidence, law_text
 from cepctl.numeric.arrays import Indexes, Reals
@@ -155,7 +155,7 @@ def _chosen(keys: TaughtKeys, lesson: Lesson) -> tuple[Indexes, int, int]:
     while looked < len(able) and len(found) < lesson.most:
         some = np.sort(able[looked : looked + lesson.most - len(found)])
         here = keys.only(some)
-        pieces = Pieces.of(here)
+        pieces = KeyPieces.of(here)
         within = pieces.within(MOST_SETS_ALIVE)
         found, looked = np.concatenate([found, some[np.unique(within.key)]]), looked + len(some)
         counts = (np.bincount(each.key, minlength=len(some)) for each in (pieces, within))

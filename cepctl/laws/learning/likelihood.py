@@ -32,7 +32,7 @@ from cepctl.engines.order_laws.table import KeyTables, in_parts
 from cepctl.errors import UsageError
 from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.laws.learning.factors import OpenFactors
-from cepctl.laws.learning.keys import Pieces, TaughtKeys
+from cepctl.laws.learning.keys import KeyPieces, TaughtKeys
 from cepctl.numeric.arrays import Flags, Indexes, Numbers, Reals
 
 _PAIRS_AT_ONCE = 1 << 20
@@ -42,7 +42,7 @@ Sum = Callable[[Reals], tuple[float, Reals]]
 
 
 @dataclass(frozen=True)
-class Kinds:
+class PieceKinds:
     """Some kinds of pieces: the place of one `example` of each, shape (u,); how many are in each fold, shape
     (folds, u).
     """
@@ -51,7 +51,7 @@ class Kinds:
     counts: Numbers
 
     @classmethod
-    def of(cls, kind: Indexes, fold: Indexes, folds: int) -> Kinds:
+    def of(cls, kind: Indexes, fold: Indexes, folds: int) -> PieceKinds:
         """Of pieces of these kinds, in these folds."""
         _, example, number = np.unique(kind, return_index=True, return_inverse=True)
         counts = np.zeros((folds, len(example)), dtype=np.int64)
@@ -60,7 +60,7 @@ class Kinds:
 
 
 @dataclass(frozen=True)
-class Weighed:
+class WeighedKeys:
     """Keys to measure, with `weight` of each, one of the few `weights`."""
 
     tables: KeyTables
@@ -82,8 +82,8 @@ class Likelihood:
     """
 
     factors: OpenFactors
-    parts: tuple[Weighed, ...]
-    tied: tuple[Weighed, ...]
+    parts: tuple[WeighedKeys, ...]
+    tied: tuple[WeighedKeys, ...]
     counted: Reals
     threads: int
 
@@ -104,7 +104,7 @@ class Likelihood:
         counted = self._summed(self.tied, self.factors.factors(np.zeros(self.factors.count)))[1]
         return replace(self, tied=(), counted=self.counted + counted)
 
-    def _summed(self, parts: tuple[Weighed, ...], factors: Factors) -> tuple[float, Reals]:
+    def _summed(self, parts: tuple[WeighedKeys, ...], factors: Factors) -> tuple[float, Reals]:
         value, gradient = 0.0, np.zeros(self.factors.count)
         measure: list[Callable[[], tuple[float, Reals]]] = [
             partial(_log_z, part, factors, self.factors) for part in parts
@@ -115,7 +115,7 @@ class Likelihood:
         return value, gradient
 
 
-def _log_z(part: Weighed, factors: Factors, vector: OpenFactors) -> tuple[float, Reals]:
+def _log_z(part: WeighedKeys, factors: Factors, vector: OpenFactors) -> tuple[float, Reals]:
     found = part.tables.measure(factors, folds=part.weight, expected=True)
     assert found.following is not None and found.before is not None
     weights = part.weights[: len(found.following), None, None]
@@ -127,24 +127,24 @@ def _log_z(part: Weighed, factors: Factors, vector: OpenFactors) -> tuple[float,
 class Lessons:
     """The pieces of keys by kind and fold, from which the likelihood of some folds is made."""
 
-    pieces: Pieces
+    pieces: KeyPieces
     factors: OpenFactors
-    kinds: Kinds
-    tied: Kinds
+    kinds: PieceKinds
+    tied: PieceKinds
     counted: Reals
 
     @classmethod
     def of(cls, keys: TaughtKeys, fold: Indexes, folds: int) -> Lessons:
         """Of keys in folds, as far as their pieces are within the limit; `fold`: of each key."""
-        pieces, factors = Pieces.of(keys).within(MOST_SETS_ALIVE), OpenFactors.of(keys)
+        pieces, factors = KeyPieces.of(keys).within(MOST_SETS_ALIVE), OpenFactors.of(keys)
         own = fold[pieces.key]
         tied = np.flatnonzero(pieces.tied)
-        true = Kinds.of(pieces.true_kinds()[tied], own[tied], folds)
+        true = PieceKinds.of(pieces.true_kinds()[tied], own[tied], folds)
         return cls(
             pieces,
             factors,
-            Kinds.of(pieces.kind, own, folds),
-            Kinds(tied[true.example], true.counts),
+            PieceKinds.of(pieces.kind, own, folds),
+            PieceKinds(tied[true.example], true.counts),
             np.stack([_true_counts(pieces, factors, own == each) for each in range(folds)]),
         )
 
@@ -159,7 +159,7 @@ class Lessons:
         )
 
 
-def _weighed(pieces: Keys, kinds: Kinds, folds: Flags) -> tuple[Weighed, ...]:
+def _weighed(pieces: Keys, kinds: PieceKinds, folds: Flags) -> tuple[WeighedKeys, ...]:
     """One of each kind of pieces in some folds, weighed by how many there are, in parts."""
     count = kinds.counts[folds].sum(0)
     there = np.flatnonzero(count)
@@ -168,11 +168,13 @@ def _weighed(pieces: Keys, kinds: Kinds, folds: Flags) -> tuple[Weighed, ...]:
     whole, parts = pieces.take(kinds.example[there]), []
     for some in in_parts(whole):
         weights, weight = np.unique(count[there][some], return_inverse=True)
-        parts.append(Weighed(KeyTables.of(whole.take(some)), weight.reshape(-1), weights.astype(np.float64)))
+        parts.append(
+            WeighedKeys(KeyTables.of(whole.take(some)), weight.reshape(-1), weights.astype(np.float64))
+        )
     return tuple(parts)
 
 
-def _true_counts(pieces: Pieces, factors: OpenFactors, some: Flags) -> Reals:
+def _true_counts(pieces: KeyPieces, factors: OpenFactors, some: Flags) -> Reals:
     """How often each open factor counts in the true order of some pieces, as far as true ticks tell.
 
     Left to ln Z at the true ticks are what is next in pieces with ties, and the order of tied events.

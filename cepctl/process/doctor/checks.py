@@ -25,7 +25,7 @@ _NAMED = 3
 
 
 @dataclass(frozen=True)
-class Finding:
+class CheckFinding:
     """What one check found; a remedy where something is to be done."""
 
     what: str
@@ -36,7 +36,7 @@ class Finding:
 
 def findings(
     master: str, conf: Sequence[tuple[str, str]], *, java_too: bool, needed: bool
-) -> Iterator[Finding]:
+) -> Iterator[CheckFinding]:
     """All checks, one after the other; Java and Spark only for runners that use them.
 
     `needed`: it is wrong if there is no Java.
@@ -52,33 +52,33 @@ def findings(
             yield spark(master, conf, needed=needed)
 
 
-def python() -> Finding:
+def python() -> CheckFinding:
     """The interpreter that runs cepctl."""
-    return Finding("Python", "ok", f"{sys.version.partition(' ')[0]}, {sys.executable}")
+    return CheckFinding("Python", "ok", f"{sys.version.partition(' ')[0]}, {sys.executable}")
 
 
-def disk() -> Finding:
+def disk() -> CheckFinding:
     """Room for temporary files: raw logs that match reads, what Spark shuffles."""
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
     told = f"{free / GIGABYTE:,.1f} GB free in {folder}"
     if free >= LEAST_DISK:
-        return Finding("disk", "ok", told)
+        return CheckFinding("disk", "ok", told)
     remedy = "free some, or name a roomier folder in TMPDIR (for Spark also --conf spark.local.dir=FOLDER)"
-    return Finding("disk", "warning", told, remedy)
+    return CheckFinding("disk", "warning", told, remedy)
 
 
-def memory() -> Finding:
+def memory() -> CheckFinding:
     """What this process may use in all, by the machine or its container."""
     size = machine_memory()
     told = f"{size / GIGABYTE:,.1f} GB, {os.cpu_count()} cores"
     if size >= LEAST_MEMORY:
-        return Finding("memory", "ok", told)
+        return CheckFinding("memory", "ok", told)
     remedy = "--runner local needs less than Spark, whose Java takes 1 GB unless told otherwise"
-    return Finding("memory", "warning", told, remedy)
+    return CheckFinding("memory", "warning", told, remedy)
 
 
-def kernel_cache() -> Finding:
+def kernel_cache() -> CheckFinding:
     """Whether compiled kernels are kept, for which machines, and whether all of them are whole."""
     from cepctl.engines.kernels.files import kernels_in
     from cepctl.engines.kernels.folders import VARIABLE, folder_to_write, folders_to_read, passed_over
@@ -92,13 +92,13 @@ def kernel_cache() -> Finding:
     if folder is None:
         remedy = f"name a folder that can be written in {VARIABLE}"
         none = "compiled in every run: no folder to keep them in"
-        return Finding("kernels", "warning", "; ".join(filter(None, [told, none])), remedy)
+        return CheckFinding("kernels", "warning", "; ".join(filter(None, [told, none])), remedy)
     if faults:
-        return Finding("kernels", "warning", told, "cepctl doctor --warm removes and recompiles them")
+        return CheckFinding("kernels", "warning", told, "cepctl doctor --warm removes and recompiles them")
     if any(each.uses[OWN] + each.uses[ANY] for each in found.values()):
-        return Finding("kernels", "ok", told)
+        return CheckFinding("kernels", "ok", told)
     remedy = "cepctl doctor --warm compiles them now; otherwise a process compiles them during long matches"
-    return Finding("kernels", "warning", told, remedy)
+    return CheckFinding("kernels", "warning", told, remedy)
 
 
 def _kept(uses: Mapping[str, int], folder: Path) -> str:
@@ -114,7 +114,7 @@ def _named(faults: list[str]) -> list[str]:
     return [*faults[:_NAMED], *([f"{more:,} more are not used either"] if more > 0 else [])]
 
 
-def java(*, needed: bool) -> Finding:
+def java(*, needed: bool) -> CheckFinding:
     """The Java that Spark would run on."""
     from cepctl.runners.spark.java import find_java
 
@@ -122,22 +122,22 @@ def java(*, needed: bool) -> Finding:
         found = find_java()
     except CepctlError as problem:
         fault, _, remedy = str(problem).partition(": ")
-        return Finding("Java", "failed" if needed else "warning", fault, remedy)
-    return Finding("Java", "ok", f"{found.full_version}, {found.home}")
+        return CheckFinding("Java", "failed" if needed else "warning", fault, remedy)
+    return CheckFinding("Java", "ok", f"{found.full_version}, {found.home}")
 
 
-def spark(master: str, conf: Sequence[tuple[str, str]], *, needed: bool) -> Finding:
+def spark(master: str, conf: Sequence[tuple[str, str]], *, needed: bool) -> CheckFinding:
     """Start Spark and run one task: does it work, and do the workers run a Python like this one?"""
     try:
         worker = worker_of(master, conf)
     except CepctlError as problem:
         remedy = "cepctl match -v shows what Spark says; --runner local does without it"
-        return Finding("Spark", "failed" if needed else "warning", str(problem), remedy)
+        return CheckFinding("Spark", "failed" if needed else "warning", str(problem), remedy)
     told = f"{worker.spark} on {master}; workers run Python {worker.python}, {worker.executable}"
     if worker.missing:
         remedy = f"install cepctl for {worker.executable}, or name another in PYSPARK_PYTHON"
-        return Finding("Spark", "failed", f"{told}, without {', '.join(worker.missing)}", remedy)
-    return Finding("Spark", "ok", told)
+        return CheckFinding("Spark", "failed", f"{told}, without {', '.join(worker.missing)}", remedy)
+    return CheckFinding("Spark", "ok", told)
 
 
 NEEDED = ("cepctl", "pyarrow", "numpy", "polars", "numba")

@@ -23,7 +23,7 @@ from cepctl.plan.laws import law_name
 from cepctl.plan.plan import CONFIDENCE_ERROR, Plan
 from cepctl.plan.relations import relations_in_words
 from cepctl.render.pictures.matched_events import Bar, MatchedEvents
-from cepctl.render.pictures.overview import Overview, key_texts
+from cepctl.render.pictures.overview import MatchOverview, key_texts
 from cepctl.render.pictures.records import EventRecord, KeyLines, Plain, event_records, plain, variables
 from cepctl.render.pictures.strip import Strip
 
@@ -54,12 +54,12 @@ class About:
     recorded: Mapping[str, str] = field(default_factory=dict)
 
 
-def document(found: MatchedEvents, counts: Overview, about: About) -> Document:
+def document(found: MatchedEvents, counts: MatchOverview, about: About) -> Document:
     """The document of a page that lists the matches `found`, of all those that were counted."""
     plan = found.plan
     origin = _origin(found, about)
     records = event_records(found)
-    types, sources, names = Numbering(), Numbering(), Numbering()
+    types, sources, names = TextNumbers(), TextNumbers(), TextNumbers()
     time = None
     if counts.time is not None:
         time = asdict(counts.time) | {"first": plain(counts.time.first - origin)}
@@ -123,7 +123,7 @@ def title_of(query: str) -> str | None:
     return _SENTENCE.split(comment)[0].strip() or None
 
 
-class Numbering:
+class TextNumbers:
     """Texts that occur often, each kept once and known by its number.
 
     Examples
@@ -147,7 +147,12 @@ class Numbering:
 
 
 def _event(
-    event: EventRecord, origin: int, nanoseconds: int, types: Numbering, sources: Numbering, names: Numbering
+    event: EventRecord,
+    origin: int,
+    nanoseconds: int,
+    types: TextNumbers,
+    sources: TextNumbers,
+    names: TextNumbers,
 ) -> list[Any]:
     buckets = None
     if event.buckets is not None:

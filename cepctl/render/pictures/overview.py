@@ -54,7 +54,7 @@ class KeyCounts:
 
 
 @dataclass(frozen=True)
-class Overview:
+class MatchOverview:
     """Counts over all matches.  `confidence` has bins of equal width from 0 to 1, 1 being in the last."""
 
     total: int
@@ -63,7 +63,7 @@ class Overview:
     keys: KeyCounts | None
 
 
-def overview(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Overview:
+def overview(plan: Plan, inputs: EventInputs, matches: pa.Table) -> MatchOverview:
     """Count the matches of a run; `time` is None without matches, `keys` where the query has no [attr]."""
     bins = (matches.column("confidence").to_numpy() * CONFIDENCE_BINS).astype(np.int64)
     confidence = np.bincount(np.minimum(bins, CONFIDENCE_BINS - 1), minlength=CONFIDENCE_BINS)
@@ -71,12 +71,12 @@ def overview(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Overview:
     if matches.num_rows:
         time = time_counts(matches.column("start").to_numpy(), plan.time_unit)
         keys = _key_counts(plan, inputs, matches) if plan.partition_by else None
-    return Overview(matches.num_rows, [int(count) for count in confidence], time, keys)
+    return MatchOverview(matches.num_rows, [int(count) for count in confidence], time, keys)
 
 
-def overview_beside(plan: Plan, inputs: EventInputs, matches: pa.Table) -> Overview:
+def overview_beside(plan: Plan, inputs: EventInputs, matches: pa.Table) -> MatchOverview:
     """The same, or nothing to be drawn but how many matches there are, where that fails."""
-    nothing = Overview(matches.num_rows, [], TimeCounts(0, 1, []), None)
+    nothing = MatchOverview(matches.num_rows, [], TimeCounts(0, 1, []), None)
     return beside(SideFigure.OVERVIEW, partial(overview, plan, inputs, matches), nothing)
 
 

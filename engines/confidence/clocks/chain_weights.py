@@ -26,7 +26,7 @@ BEFORE, AFTER = -1, 1
 """Where the clocks are that weigh an offset."""
 
 
-class Cells(NamedTuple):
+class WeightCells(NamedTuple):
     """A weight on c cells of ticks, both ends included, each of a degree at most: its values at `nodes`.
 
     `nodes` count from the first tick of their cell; both have the shape (c, nodes).
@@ -53,7 +53,7 @@ class WeighedMasses(NamedTuple):
     cell: Indexes
     upto: Reals
     degree: Indexes
-    weight: Cells
+    weight: WeightCells
 
 
 @dataclass(frozen=True)
@@ -61,7 +61,7 @@ class ChainWeights:
     """The weights of the offsets of clocks; each is found once."""
 
     clocks: EventClocks
-    _found: dict[tuple[int, int], Cells | None] = field(default_factory=dict)
+    _found: dict[tuple[int, int], WeightCells | None] = field(default_factory=dict)
     _whole: dict[int, float] = field(default_factory=dict)
     _masses: dict[tuple[int, tuple[int, ...]], WeighedMasses] = field(default_factory=dict)
 
@@ -77,7 +77,7 @@ class ChainWeights:
     def mass(self, clock: int, sides: tuple[int, ...]) -> WeighedMasses:
         """The mass of an offset, weighed by the clocks on these sides."""
         if (clock, sides) not in self._masses:
-            weight: Cells | None = None
+            weight: WeightCells | None = None
             for cells in (self.cells(clock, side) for side in sides):
                 weight = _product(weight, cells) if weight and cells else weight or cells
             offsets = self.clocks.offsets
@@ -87,13 +87,13 @@ class ChainWeights:
             )
         return self._masses[clock, sides]
 
-    def cells(self, clock: int, side: int) -> Cells | None:
+    def cells(self, clock: int, side: int) -> WeightCells | None:
         """What the clocks on one side leave to an offset; None where there are none."""
         if (clock, side) not in self._found:
             self._found[clock, side] = self._cells(clock, side)
         return self._found[clock, side]
 
-    def _cells(self, clock: int, side: int) -> Cells | None:
+    def _cells(self, clock: int, side: int) -> WeightCells | None:
         other, tie = clock + side, self.clocks.tie
         later = max(clock, other)
         if not 0 < later < len(tie) or tie[later] == NO_TIE:
@@ -109,14 +109,14 @@ class ChainWeights:
         nodes = np.zeros((len(begin), _most(degree)), dtype=np.int64)
         values = np.zeros(nodes.shape)
         _fill(mass, apart, begin, end, degree, nodes, values)
-        return Cells(begin, end, np.full(len(begin), degree), nodes, values)
+        return WeightCells(begin, end, np.full(len(begin), degree), nodes, values)
 
 
-def _weighed(lo: Ticks, hi: Ticks, density: Reals, weight: Cells | None) -> WeighedMasses:
+def _weighed(lo: Ticks, hi: Ticks, density: Reals, weight: WeightCells | None) -> WeighedMasses:
     """One mass of buckets without holes."""
     if weight is None:
         nothing = np.zeros(1, np.int64)
-        weight = Cells(lo[:1], hi[-1:], nothing, nothing[:, None], np.ones((1, 1)))
+        weight = WeightCells(lo[:1], hi[-1:], nothing, nothing[:, None], np.ones((1, 1)))
     cuts = np.unique(np.concatenate([lo, weight.begin]))
     bucket = np.searchsorted(lo, cuts, side="right") - 1
     end = np.minimum(np.append(cuts[1:] - 1, hi[-1]), hi[bucket])
@@ -155,20 +155,20 @@ def joined(masses: Sequence[WeighedMasses]) -> WeighedMasses:
         cell=np.concatenate([each.cell + by for each, by in zip(masses, before[:-1], strict=True)]),
         upto=of_cells("upto"),
         degree=of_cells("degree"),
-        weight=Cells(
+        weight=WeightCells(
             of_weights("begin"), of_weights("end"), of_weights("degree"), widened("nodes"), widened("values")
         ),
     )
 
 
-def weights_at(cells: Cells, offsets: Ticks) -> Reals:
+def weights_at(cells: WeightCells, offsets: Ticks) -> Reals:
     """The weights of some offsets."""
     found = np.empty(len(offsets))
     _values(cells, offsets, found)
     return found
 
 
-def _product(one: Cells, other: Cells) -> Cells:
+def _product(one: WeightCells, other: WeightCells) -> WeightCells:
     """Both weights together."""
     begin = np.unique(np.concatenate([one.begin, other.begin]))
     end = np.append(begin[1:] - 1, one.end[-1])
@@ -177,7 +177,7 @@ def _product(one: Cells, other: Cells) -> Cells:
     _place(begin, end, degree, nodes)
     ticks = np.minimum(begin[:, None] + nodes, end[:, None])
     values = weights_at(one, ticks.reshape(-1)) * weights_at(other, ticks.reshape(-1))
-    return Cells(begin, end, np.full(len(begin), degree), nodes, values.reshape(nodes.shape))
+    return WeightCells(begin, end, np.full(len(begin), degree), nodes, values.reshape(nodes.shape))
 
 
 @kernel

@@ -45,7 +45,7 @@ _MOST_NODES = MOST_NODES
 _MOST_RAISED = MOST_RAISED
 
 
-class Rule(NamedTuple):
+class RuleSpace(NamedTuple):
     """Room for the nodes and weights of a summation rule."""
 
     nodes: Ticks
@@ -56,7 +56,7 @@ class Rule(NamedTuple):
 def rule_room(positions):
     """Room for the degree of any chain of `positions` events over the difference of two offsets."""
     most = _MOST_RAISED * positions + 3
-    return Rule(np.empty(most, dtype=np.int64), np.empty(most))
+    return RuleSpace(np.empty(most, dtype=np.int64), np.empty(most))
 
 
 @inner

@@ -79,7 +79,7 @@ def frames_of_clauses(clocks: EventClocks, clauses: Clauses) -> Frames:
 
 
 @dataclass(frozen=True)
-class Places:
+class ShiftedVariables:
     """Where events stand: at the tick of `variable` plus `by`; all of shape (k,).
 
     `kind` says what the variable is: an EVENT, the OFFSET of a clock, a LEVEL (an offset that is summed
@@ -94,7 +94,7 @@ class Places:
 NOTHING, LEVEL, EVENT, OFFSET = range(4)
 
 
-def places_of(frames: Frames, match: Indexes, event: Indexes) -> Places:
+def places_of(frames: Frames, match: Indexes, event: Indexes) -> ShiftedVariables:
     """Where some events stand in some parts; NO_EVENT stands at tick 0."""
     clocks = frames.clocks
     known = event != NO_EVENT
@@ -106,7 +106,9 @@ def places_of(frames: Frames, match: Indexes, event: Indexes) -> Places:
     kind = np.where(~wide & (level == SUBSTITUTED), OFFSET, kind)
     variable = np.where(kind == LEVEL, level - 1, np.where(kind == OFFSET, clocks.clock[chosen], chosen))
     by = np.where(wide, 0, clocks.own.lower[chosen])
-    return Places(np.where(known, kind, NOTHING), np.where(known, variable, 0), np.where(known, by, 0))
+    return ShiftedVariables(
+        np.where(known, kind, NOTHING), np.where(known, variable, 0), np.where(known, by, 0)
+    )
 
 
 def moved_bounds(bound: Ticks, by: Ticks) -> Ticks:
@@ -263,7 +265,7 @@ def _width(frames: Frames) -> int:
     return frames.most_levels + len(frames.clocks.clock) + len(frames.clocks.offsets.lower)
 
 
-def _named(frames: Frames, part: Indexes, places: Places) -> Indexes:
+def _named(frames: Frames, part: Indexes, places: ShiftedVariables) -> Indexes:
     """One number for the variable of each place, -1 for nothing: by part, levels first."""
     beside = np.where(places.kind == EVENT, frames.most_levels, frames.most_levels + len(frames.clocks.clock))
     code = places.variable + np.where(places.kind == LEVEL, 0, beside)
@@ -299,7 +301,7 @@ class _Numbers:
         """Of each its place in its part."""
         return np.arange(len(self.names)) - self.offsets[self.part]
 
-    def within(self, part: Indexes, places: Places) -> Indexes:
+    def within(self, part: Indexes, places: ShiftedVariables) -> Indexes:
         """The place of the variable of each place in its part, -1 for nothing."""
         named = _named(self.frames, part, places)
         return np.where(named < 0, -1, np.searchsorted(self.names, named) - self.offsets[part])

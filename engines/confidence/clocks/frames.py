@@ -23,7 +23,7 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
-from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, Cells, ChainWeights
+from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, ChainWeights, WeightCells
 from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
@@ -36,7 +36,7 @@ class Weighed(NamedTuple):
     """Matches, and the weights of the offset of their clock of a level."""
 
     match: Indexes
-    cells: Cells
+    cells: WeightCells
 
 
 @dataclass(frozen=True)

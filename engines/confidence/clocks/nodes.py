@@ -155,7 +155,7 @@ def _with_level(
     values = [breakpoints[earlier, level].values for earlier in range(level)]
     begins = np.concatenate([[0], np.cumsum([len(each) for each in values])]).astype(np.int64)
     by_ties = _ends_by_ties(frames, nodes, level)
-    rows = _Rows(nodes.match, nodes.offset, clock, other, degree[nodes.match], *by_ties)
+    rows = _OffsetRows(nodes.match, nodes.offset, clock, other, degree[nodes.match], *by_ties)
     cuts = _Cuts(starts + begins[:-1, None], np.concatenate(values))
     offsets = frames.clocks.offsets.buckets
     sizes = np.zeros(len(nodes), dtype=np.int64)
@@ -180,7 +180,7 @@ def _clock_of(frames: Frames, level: int) -> Indexes:
     return found
 
 
-class _Rows(NamedTuple):
+class _OffsetRows(NamedTuple):
     """What gets one more offset: its match, the offsets it has, its clock, and the one it is told from.
 
     `first`, `last`: what ties leave to the offset.

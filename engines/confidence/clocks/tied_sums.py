@@ -30,7 +30,7 @@ from cepctl.numeric.arrays import Indexes, Reals, Ticks
 INSIDE = -1
 
 
-class Walk(NamedTuple):
+class TiedWalk(NamedTuple):
     """Room for the nodes of every depth, shape (depths + 1, room), and where the sum is, (depths + 1,)."""
 
     tick: Ticks
@@ -41,7 +41,7 @@ class Walk(NamedTuple):
     product: Reals
 
 
-class Cuts(NamedTuple):
+class DepthCuts(NamedTuple):
     """The constants of each pair of depths, and how many there are."""
 
     ticks: Ticks
@@ -76,7 +76,7 @@ def _sum_of_row(limit, count, which, masses, most):
         for d in range(e):
             pieces += cuts.sizes[d, e]
         room = max(room, pieces * max(degree[e] + 2, (degree[e] + 1) * (degree[e] + 1) // 4))
-    walk = Walk(
+    walk = TiedWalk(
         np.empty((depths + 1, room), dtype=np.int64), np.empty((depths + 1, room)),
         np.zeros(depths + 1, dtype=np.int64), np.zeros(depths + 1, dtype=np.int64),
         np.zeros(depths + 1, dtype=np.int64), np.ones(depths + 1),
@@ -223,7 +223,9 @@ def _cuts(limit, kept, inside, depth, outer, which, masses):
     for a in range(1, len(depth)):
         most = max(most, masses.starts[which[a] + 1] - masses.starts[which[a]])
     owner, ends = np.empty(most + 2 * len(depth), np.int64), np.empty(most + 2 * len(depth), np.int64)
-    cuts = Cuts(np.empty((depths, depths, 16), dtype=np.int64), np.zeros((depths, depths), dtype=np.int64))
+    cuts = DepthCuts(
+        np.empty((depths, depths, 16), dtype=np.int64), np.zeros((depths, depths), dtype=np.int64)
+    )
     for a in range(1, len(depth)):
         if depth[a] != INSIDE:
             for i in range(_ends_of(limit, kept, depth, a, which, masses, owner, ends)):
@@ -264,7 +266,7 @@ def _with(cuts, limit, outer, before, after, at):
         if 2 * size > room:
             more = np.empty((len(cuts.sizes), len(cuts.sizes), 2 * room), dtype=np.int64)
             more[:, :, :room] = cuts.ticks
-            cuts = Cuts(more, cuts.sizes)
+            cuts = DepthCuts(more, cuts.sizes)
     cuts.ticks[before, after, size] = at
     cuts.sizes[before, after] = size + 1
     return cuts

@@ -14,7 +14,7 @@ from cepctl.engines.confidence.coupled.edges import Constrained, constrained
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
-    Factors,
+    ProblemFactors,
     Problems,
     RegionBound,
     Structure,
@@ -66,7 +66,7 @@ def regions_of(matches: CoupledMatches, held: Constrained) -> Regions:
 
 
 @dataclass(frozen=True)
-class _Placed:
+class _PlacedEvents:
     """Pairs of a problem and an event, shape (p,), and one region that all of them are in or outside of."""
 
     region: tuple[RegionBound, ...]
@@ -97,7 +97,7 @@ class _Others:
                 yield cls(number, block, owned.owner[rest], owned.members[rest], slot[rest])
 
 
-def _members(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
+def _members(matches: CoupledMatches, held: Constrained) -> Iterator[_PlacedEvents]:
     """Members of sets that are not variables must lie between their block's ends or its neighbours."""
     for each in _Others.of(matches, held.assignment):
         # A negative slot stands for no variable; ties before it are left to the member chosen.
@@ -105,10 +105,10 @@ def _members(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
         for early, late in _places(each.block):
             here = ((each.slot < first) == early) & ((each.slot < last) == late)
             region = tuple(_inside(matches.shape, held.assignment, each.number, early, late))
-            yield _Placed(region, True, each.problem[here], each.event[here])
+            yield _PlacedEvents(region, True, each.problem[here], each.event[here])
 
 
-def _reached(masses: Masses, held: Constrained, members: Sequence[_Placed]) -> Constrained:
+def _reached(masses: Masses, held: Constrained, members: Sequence[_PlacedEvents]) -> Constrained:
     """The same problems, their variables no farther apart than the members leave them.
 
     What lies beyond decides nothing, and a slice of the events does not hold it.
@@ -130,14 +130,14 @@ def _reached(masses: Masses, held: Constrained, members: Sequence[_Placed]) -> C
     return replace(held, lower=lower, upper=upper)
 
 
-def _excluded(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
+def _excluded(matches: CoupledMatches, held: Constrained) -> Iterator[_PlacedEvents]:
     """Members of sets that are not variables must not have the ticks that `<>` forbids."""
     for each in _Others.of(matches, held.assignment):
         for excluded in _excluded_ticks(matches.shape, held.assignment, each.number):
             yield _outside(matches.masses, held, excluded, each.problem, each.event)
 
 
-def _rivals(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
+def _rivals(matches: CoupledMatches, held: Constrained) -> Iterator[_PlacedEvents]:
     """Rivals of each problem's match that can decide it, once per region of their rule."""
     assignment = held.assignment
     for each in matches.rivals:
@@ -148,11 +148,11 @@ def _rivals(matches: CoupledMatches, held: Constrained) -> Iterator[_Placed]:
 
 def _outside(
     masses: Masses, held: Constrained, region: tuple[RegionBound, ...], problem: Indexes, event: Indexes
-) -> _Placed:
+) -> _PlacedEvents:
     """Events that must be outside a region, as far as they can lie in it."""
     first, last = masses.lower[event], masses.upper[event]
     can = can_lie_in(region, held.system, held.lower, held.upper, problem, first, last)
-    return _Placed(region, False, problem[can], event[can])
+    return _PlacedEvents(region, False, problem[can], event[can])
 
 
 def _places(block: BlockVariables) -> list[tuple[bool, bool]]:
@@ -248,7 +248,7 @@ def _assembled(held: Constrained, regions: Regions, ends: tuple[int, int]) -> Pr
     renumbered = np.cumsum(keep) - 1
     offsets = np.searchsorted(renumbered[problem[begins]], np.arange(int(keep.sum()) + 1))
     owning = offsets, event[begins], np.append(begins, len(problem))
-    factors = Factors.of_kinds(*owning, regions.inside[order], regions.kinds, regions.kind[order])
+    factors = ProblemFactors.of_kinds(*owning, regions.inside[order], regions.kinds, regions.kind[order])
     structure = Structure(held.system, held.edges, ends)
     variables = Variables(assignment.event[keep], held.lower[keep], held.upper[keep])
     return Problems(structure, assignment.row[keep], variables, factors)

@@ -17,7 +17,7 @@ import numpy as np
 from cepctl.engines.confidence.coupled.matches import CoupledMatches
 from cepctl.engines.confidence.coupled.problem import (
     Edge,
-    Factors,
+    ProblemFactors,
     Problems,
     Structure,
     Variables,
@@ -50,7 +50,7 @@ def pairwise_problems(matches: CoupledMatches) -> Problems:
     lower, upper = valid_bounds(matches.masses.lower[event], matches.masses.upper[event], system)
     keep = np.flatnonzero(possible(lower, upper))
     nothing = np.zeros(0, dtype=np.int64)
-    factors = Factors.of_kinds(
+    factors = ProblemFactors.of_kinds(
         np.zeros(len(keep) + 1, np.int64), nothing, np.zeros(1, np.int64), nothing.astype(bool), (), nothing
     )
     structure = Structure(system, edges)

@@ -57,7 +57,7 @@ class Variables(NamedTuple):
     upper: Ticks
 
 
-class Factors(NamedTuple):
+class ProblemFactors(NamedTuple):
     """The factors of n problems, their regions and the bounds of these, as nested offsets.
 
     Problem i owns the factors offsets[i] to offsets[i + 1] - 1, factor f is `event[f]` and owns the regions
@@ -83,7 +83,7 @@ class Factors(NamedTuple):
         inside: Flags,
         kinds: Sequence[Sequence[RegionBound]],
         kind: Indexes,
-    ) -> Factors:
+    ) -> ProblemFactors:
         """Factors whose regions are of some kinds, lists of bounds: the `kind` of each region, shape (r,)."""
         bounds = [bound for each in kinds for bound in each]
         sizes = np.array([len(each) for each in kinds], dtype=np.int64)
@@ -95,12 +95,12 @@ class Factors(NamedTuple):
             np.array([bound.constant for bound in bounds], dtype=np.int64)[place],
         )  # fmt: skip
 
-    def taken(self, rows: Indexes) -> Factors:
+    def taken(self, rows: Indexes) -> ProblemFactors:
         """Those of some problems."""
         factors, offsets = owned(self.offsets, rows)
         regions, region_offsets = owned(self.region_offsets, factors)
         bounds, bound_offsets = owned(self.bound_offsets, regions)
-        return Factors(
+        return ProblemFactors(
             offsets, self.event[factors], region_offsets, self.inside[regions],
             bound_offsets, self.is_lower[bounds], self.variable[bounds], self.constant[bounds],
         )  # fmt: skip
@@ -113,7 +113,7 @@ class Problems:
     structure: Structure
     match: Indexes
     variables: Variables
-    factors: Factors
+    factors: ProblemFactors
 
     def taken(self, rows: Indexes) -> Problems:
         """Some of the problems, with what they own."""

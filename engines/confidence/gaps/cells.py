@@ -11,7 +11,7 @@ import numpy as np
 
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.distinct_gaps import event_of, rivals_of_gaps
-from cepctl.engines.confidence.gaps.product_trees import Kinds, kinds_of
+from cepctl.engines.confidence.gaps.product_trees import GapKinds, kinds_of
 from cepctl.engines.confidence.gauss_nodes import (
     expand,
     holds_polynomials,
@@ -61,7 +61,7 @@ class RivalFree(NamedTuple):
     begin: Indexes
     closed: Reals
     most: Indexes
-    kinds: Kinds
+    kinds: GapKinds
 
 
 @inner
@@ -153,7 +153,7 @@ def alive_together(free, cell, other):
     return most
 
 
-class Ends(NamedTuple):
+class LastCells(NamedTuple):
     """n cells of the last event.
 
     `cut`: shape (n + 1,), as in `Cells`.  `nodes`: how many are needed, 0 where no last event has mass;
@@ -202,7 +202,7 @@ def ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, l
         real[e] = real[e] and (old < 0 or _between_ticks(cells, old))
         if _any_mass(buckets, last, begin[e]):
             nodes[e] = few if real[e] else node_count(ticks, degree[e])
-    return Ends(begin, nodes, degree, cell, oldest, real)
+    return LastCells(begin, nodes, degree, cell, oldest, real)
 
 
 @inner

@@ -16,7 +16,7 @@ import numpy as np
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.product_trees import (
     MOST_PLACES,
-    Plan,
+    ProductPlan,
     fill_plan,
     multiply,
     plan_room,
@@ -47,7 +47,7 @@ class FirstSums(NamedTuple):
     slot: Indexes
     rows: Reals
     past: Reals
-    plan: Plan
+    plan: ProductPlan
     alive: Indexes
     relevant: Indexes
     factors: Reals
@@ -169,7 +169,7 @@ def _fill_own(cells, first_gaps, current, kind, past):
             past[own + j] += shares[i, j] * free[i]
 
 
-class Span(NamedTuple):
+class NodeSpan(NamedTuple):
     """Where u and t are: cells of u and of u - W (-1 for none), and the nodes t between these.
 
     `blocked`: how many nodes between these are left out, before `since`, as some rival is always after them
@@ -216,7 +216,7 @@ class LastRows(NamedTuple):
     share: Reals
     rows: Reals
     points: Points
-    plan: Plan
+    plan: ProductPlan
     relevant: Indexes
     factors: Reals
     base: Reals

@@ -22,7 +22,7 @@ MOST_PLACES = 2048
 """Places of one row, about: so many rows then stay in the cache."""
 
 
-class Kinds(NamedTuple):
+class GapKinds(NamedTuple):
     """Gaps that keep the same rivals out are of one kind.
 
     `of`: that of each gap; `apart`: shape (kinds, rivals), which rivals may not lie in it.
@@ -32,7 +32,7 @@ class Kinds(NamedTuple):
     apart: Flags
 
 
-class Plan(NamedTuple):
+class ProductPlan(NamedTuple):
     """Steps, each a product of one row with some factors: row `target` becomes row `source` times these.
 
     The factors of step i are taken from `factors[offsets[i]:offsets[i + 1]]`.  The source -1 is the row that
@@ -65,7 +65,7 @@ def kinds_of(buckets, gaps, chosen, rivals, offsets, listed):
             kind += 1
         of[g] = kind
         count += kind == count
-    return Kinds(of, apart[:count])
+    return GapKinds(of, apart[:count])
 
 
 @inner
@@ -75,7 +75,7 @@ def plan_room(kinds, rivals):
     while ranges > 1:
         ranges = (ranges + 1) // 2
         depth += 1
-    return Plan(
+    return ProductPlan(
         np.empty(steps, dtype=np.int64), np.empty(steps, dtype=np.int64), np.zeros(steps + 1, dtype=np.int64),
         np.empty(rivals * kinds, dtype=np.int64),
     ), kinds + depth  # fmt: skip

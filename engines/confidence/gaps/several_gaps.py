@@ -19,7 +19,7 @@ from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, has_room, window_ticks
 from cepctl.engines.confidence.gaps.places import Places, ends_of
-from cepctl.engines.confidence.gaps.time_range import Between, find_smallest, room_between
+from cepctl.engines.confidence.gaps.time_range import NotBetween, find_smallest, room_between
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -152,7 +152,7 @@ def range_of_kept(buckets, mirrored, event, kept, window):
     if not find_smallest(buckets, event, between, count, window, False, tick):
         return 1, 0
     start = tick[0]
-    turned = Between(between.rival, last - between.last, last - between.first, between.closed)
+    turned = NotBetween(between.rival, last - between.last, last - between.first, between.closed)
     if not find_smallest(mirrored, event[::-1].copy(), turned, count, window, True, tick):
         return 1, 0
     return start, -tick[0]

@@ -12,7 +12,7 @@ import numpy as np
 
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.gap_rows import (
-    Span,
+    NodeSpan,
     fill_rows,
     find_relevant,
     first_sums_for,
@@ -166,7 +166,7 @@ def _sum_cell(
     next_old = cells.first[max(old + 1, middle.begin)]
     since = cells.first[max(old + 1, middle.begin, min(seen, middle.stop))]
     until = max(cells.first[max(min(own, middle.stop), middle.begin)], since)
-    span = Span(
+    span = NodeSpan(
         own, old, since, until, since - next_old, own != old and middle.mass[own] > 0.0,
         old >= seen and middle.mass[max(old, 0)] > 0.0 and (begun or not linked),
     )  # fmt: skip

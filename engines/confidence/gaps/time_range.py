@@ -40,7 +40,7 @@ def range_of_places(
     return first, -last, (first != LAST) & (last != LAST)
 
 
-class Between(NamedTuple):
+class NotBetween(NamedTuple):
     """Rivals of a chain that must not lie between two events of it, shape (n,) each.
 
     Nor at the tick of the later one, where it is `closed`; of the earlier one, where time is mirrored.
@@ -56,7 +56,7 @@ class Between(NamedTuple):
 def room_between(count):
     """Room for so many rivals."""
     places = np.empty((3, count), dtype=np.int64)
-    return Between(places[0], places[1], places[2], np.empty(count, dtype=np.bool_))
+    return NotBetween(places[0], places[1], places[2], np.empty(count, dtype=np.bool_))
 
 
 @kernel

@@ -121,7 +121,7 @@ def _followed(
 ) -> tuple[Ticks, Ticks]:
     """The same from ends that are `known` already, round by round."""
     count = len(masses.lower)
-    ends = _Ends(*known, *(np.full(count, _NONE) for _ in "ab"))
+    ends = _ClosedEnds(*known, *(np.full(count, _NONE) for _ in "ab"))
     if _are_left(ends, found) and not any(len(each) for each in _onto_mass(masses, ends)):
         return known
     sides = _Sides.of(found, count)
@@ -147,7 +147,7 @@ def _followed(
     return ends.lower, ends.upper
 
 
-def _are_left(ends: _Ends, found: Differences) -> bool:
+def _are_left(ends: _ClosedEnds, found: Differences) -> bool:
     """Whether no difference moves an end any further."""
     left, right, bound = found.left, found.right, found.bound
     moves = (ends.lower[left] - bound > ends.lower[right]) | (ends.upper[right] + bound < ends.upper[left])
@@ -185,7 +185,7 @@ def _along_paths(found: Differences, masses: Masses) -> tuple[Ticks, Ticks]:
 
 
 @dataclass(frozen=True)
-class _Ends:
+class _ClosedEnds:
     """Ends so far, and by which difference each was reached."""
 
     lower: Ticks
@@ -215,7 +215,7 @@ class _Sides:
         )
 
 
-def _raised(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
+def _raised(ends: _ClosedEnds, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
     """Follow differences from events whose interval begins later now; returns where that made a change."""
     edge = sides.by_left[owned(sides.left_offsets, events)[0]]
     reached, tick = found.right[edge], ends.lower[found.left[edge]] - found.bound[edge]
@@ -227,7 +227,7 @@ def _raised(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) -> 
     return distinct(reached, len(ends.lower))
 
 
-def _lowered(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
+def _lowered(ends: _ClosedEnds, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
     """The same of events whose interval ends earlier now."""
     edge = sides.by_right[owned(sides.right_offsets, events)[0]]
     reached, tick = found.left[edge], ends.upper[found.right[edge]] + found.bound[edge]
@@ -239,7 +239,7 @@ def _lowered(ends: _Ends, found: Differences, sides: _Sides, events: Indexes) ->
     return distinct(reached, len(ends.lower))
 
 
-def _onto_mass(masses: Masses, ends: _Ends) -> tuple[Indexes, Indexes]:
+def _onto_mass(masses: Masses, ends: _ClosedEnds) -> tuple[Indexes, Indexes]:
     """Move ends that lie in holes of a histogram to the next tick with mass; returns whose begin and end."""
     none = np.zeros(0, dtype=np.int64)
     if masses.uniform:
@@ -255,7 +255,9 @@ def _onto_mass(masses: Masses, ends: _Ends) -> tuple[Indexes, Indexes]:
     return later, earlier
 
 
-def _traced(given: Sequence[Given], found: Differences, ends: _Ends, events: Events, event: int) -> Exception:
+def _traced(
+    given: Sequence[Given], found: Differences, ends: _ClosedEnds, events: Events, event: int
+) -> Exception:
     """The way back from an event without room, or round a circle."""
     rows, edges = [event], []
     for by, side in ((ends.lower_by, found.left), (ends.upper_by, found.right)):

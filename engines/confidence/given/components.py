@@ -25,7 +25,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 
 @dataclass(frozen=True)
-class Pieces:
+class PiecesOfSeries:
     """What is needed of components: of a series the events from one to another, of others all; shape (p,).
 
     `first`: the rank of the first event needed, `size`: how many are.
@@ -36,20 +36,20 @@ class Pieces:
     size: Indexes
 
     @classmethod
-    def whole(cls, ties: EventTies, components: Indexes) -> Pieces:
+    def whole(cls, ties: EventTies, components: Indexes) -> PiecesOfSeries:
         """All of some components."""
         return cls(components, np.zeros(len(components), np.int64), ties.sizes[components])
 
     @classmethod
-    def between(cls, ties: EventTies, components: Indexes, first: Indexes, last: Indexes) -> Pieces:
+    def between(cls, ties: EventTies, components: Indexes, first: Indexes, last: Indexes) -> PiecesOfSeries:
         """What is needed of components that are touched at ranks from `first` to `last`."""
         serial = ties.serial[components]
         sizes = ties.sizes[components]
         return cls(components, np.where(serial, first, 0), np.where(serial, last - first + 1, sizes))
 
-    def taken(self, which: Indexes) -> Pieces:
+    def taken(self, which: Indexes) -> PiecesOfSeries:
         """Some of the pieces."""
-        return Pieces(self.component[which], self.first[which], self.size[which])
+        return PiecesOfSeries(self.component[which], self.first[which], self.size[which])
 
     def follow(self) -> Flags:
         """Which pieces have events of their series before them."""

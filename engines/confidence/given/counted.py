@@ -36,7 +36,7 @@ class Counted:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedOfRecords:
     """What clauses ask of a record of a unit, shape (k,); `asks` is equal where that is the same.
 
     `record`: its event; `others`, shape (k, 2): the events that it is compared with.
@@ -50,8 +50,8 @@ class _Asked:
     asks: Indexes
     others: Indexes
 
-    def taken(self, which: Indexes | Flags) -> _Asked:
-        return _Asked(*(each[which] for each in vars(self).values()))
+    def taken(self, which: Indexes | Flags) -> _AskedOfRecords:
+        return _AskedOfRecords(*(each[which] for each in vars(self).values()))
 
 
 def counted_of(clauses: Clauses, ties: EventTies) -> Counted:
@@ -64,7 +64,7 @@ def counted_of(clauses: Clauses, ties: EventTies) -> Counted:
     kept = np.ones(len(clauses.absent), dtype=bool)
     kept[asked.clause] = False
     rest = clauses.taken(np.flatnonzero(kept))
-    apart = _Stretches.of(asked, rest, ties)
+    apart = _StretchRanks.of(asked, rest, ties)
     stretch = _numbered(asked.problem, asked.unit, apart.before)
     first, each = _first(stretch), _first(stretch, asked.rank)
     stands = _standing_for(series, ties, asked, first)
@@ -94,7 +94,7 @@ def counted_of(clauses: Clauses, ties: EventTies) -> Counted:
 
 
 @dataclass(frozen=True)
-class _Stretches:
+class _StretchRanks:
     """Of counted records the ranks of the others of their unit before and after them, shape (k,).
 
     `before` is -1, and `after` the size of the unit, for none; `hidden`: how many records lie between.
@@ -105,7 +105,7 @@ class _Stretches:
     hidden: Indexes
 
     @classmethod
-    def of(cls, asked: _Asked, rest: Part, ties: EventTies) -> _Stretches:
+    def of(cls, asked: _AskedOfRecords, rest: Part, ties: EventTies) -> _StretchRanks:
         """`rest`: the clauses that speak of no counted records; what these are compared with has ticks."""
         problem = np.concatenate(
             [np.tile(np.repeat(rest.problem, rest.sizes), 2), np.repeat(asked.problem, 2)]
@@ -152,14 +152,14 @@ def _units(series: SeriesMasses, ties: EventTies, event: Indexes) -> Indexes:
     return found
 
 
-def _standing_for(series: SeriesMasses, ties: EventTies, asked: _Asked, which: Indexes) -> Indexes:
+def _standing_for(series: SeriesMasses, ties: EventTies, asked: _AskedOfRecords, which: Indexes) -> Indexes:
     """The event that stands for a record and those beside it: the same, wherever its unit is."""
     record = ties.members[ties.member_offsets[asked.unit[which]] + asked.rank[which]]
     found: Indexes = len(series.place) + 3 * len(series.ratio) + series.unit_place[record]
     return found
 
 
-def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> _Asked:
+def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> _AskedOfRecords:
     """Clauses of one or two differences, all of which compare one record of a unit with others."""
     sizes = np.diff(clauses.difference_offsets)
     few = np.flatnonzero((sizes == 1) | (sizes == 2))
@@ -178,13 +178,13 @@ def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> 
         asks = _numbered(*(each[some] for each in (kind, *other, clauses.bound[one], clauses.bound[two])))
         record, beside = record[some], np.stack([each[some] for each in other], axis=1)
         problem, rank = clauses.problem_of_clauses[few[some]], ties.rank[record]
-        parts.append(_Asked(few[some], problem, own[some], rank, record, 2 * asks + side, beside))
-    return _Asked(
+        parts.append(_AskedOfRecords(few[some], problem, own[some], rank, record, 2 * asks + side, beside))
+    return _AskedOfRecords(
         *(np.concatenate(each) for each in zip(*(vars(part).values() for part in parts), strict=True))
     )
 
 
-def _nodes(asked: _Asked) -> Indexes:
+def _nodes(asked: _AskedOfRecords) -> Indexes:
     """The same number for records of a problem and a unit that are asked the same."""
     record = _numbered(asked.problem, asked.unit, asked.rank)
     order = np.lexsort((asked.asks, record))
@@ -198,7 +198,7 @@ def _nodes(asked: _Asked) -> Indexes:
     return _numbered(asked.problem, asked.unit, same[record])
 
 
-def _only_so(clauses: Clauses, asked: _Asked, node: Indexes) -> Flags:
+def _only_so(clauses: Clauses, asked: _AskedOfRecords, node: Indexes) -> Flags:
     """Nodes whose records nothing else is asked of."""
     count = int(node.max(initial=-1)) + 1
     event = np.concatenate([clauses.left, clauses.right])
@@ -215,7 +215,7 @@ def _only_so(clauses: Clauses, asked: _Asked, node: Indexes) -> Flags:
     return found
 
 
-def _chosen(asked: _Asked, node: Indexes, possible: Flags) -> Flags:
+def _chosen(asked: _AskedOfRecords, node: Indexes, possible: Flags) -> Flags:
     """What is asked of nodes that are counted: none is compared with another, nor of one unit with it.
 
     Those of many records, and of few comparisons, are taken first.
@@ -239,7 +239,7 @@ def _chosen(asked: _Asked, node: Indexes, possible: Flags) -> Flags:
     return chosen[node]
 
 
-def _compared(asked: _Asked, node: Indexes) -> tuple[Indexes, Indexes]:
+def _compared(asked: _AskedOfRecords, node: Indexes) -> tuple[Indexes, Indexes]:
     """Pairs of nodes that exclude each other, both ways round, each once."""
     record = pl.DataFrame({"problem": asked.problem, "event": asked.record, "node": node}).unique()
     with_others = pl.DataFrame(

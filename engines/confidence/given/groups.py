@@ -23,10 +23,10 @@ from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.clocks.unions import MeasuringClauses
 from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems, owned
-from cepctl.engines.confidence.given.components import Pieces
+from cepctl.engines.confidence.given.components import PiecesOfSeries
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
-from cepctl.engines.confidence.given.stretches import Needed, needed_of, piece_probability
+from cepctl.engines.confidence.given.stretches import NeededRanks, needed_of, piece_probability
 from cepctl.engines.confidence.given.work import require_few, require_uncrowded
 from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
@@ -107,8 +107,8 @@ class GroupComponents:
     """What the rows of groups need of components: pairs of a group and a piece of one, by group."""
 
     group: Indexes
-    pieces: Pieces
-    needed: Needed
+    pieces: PiecesOfSeries
+    needed: NeededRanks
 
     @classmethod
     def of(cls, clauses: Clauses, ties: EventTies, masses: Masses) -> GroupComponents:
@@ -132,7 +132,7 @@ class GroupComponents:
         group, component, rank, fresh = group[~again], component[~again], rank[~again], fresh[~again]
         begin = np.flatnonzero(fresh)
         offsets = np.append(begin, len(group))
-        pieces = Pieces.between(ties, component[begin], rank[begin], rank[offsets[1:] - 1])
+        pieces = PiecesOfSeries.between(ties, component[begin], rank[begin], rank[offsets[1:] - 1])
         needed = needed_of(ties, masses, pieces, offsets, rank, scaled=scaled)
         return cls(group[begin], pieces, needed)
 

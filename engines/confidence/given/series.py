@@ -35,7 +35,7 @@ class Pass(NamedTuple):
     ratio: Reals
 
 
-class _Cells(NamedTuple):
+class _CellRoom(NamedTuple):
     """Room for cells: grown by doubling."""
 
     start: Ticks
@@ -53,7 +53,7 @@ def series_pass(buckets, event, bound, begins, most_steps):
     `event`: rows of the events, one series after the other; `bound`: t_before - t_event <= bound of each and
     the one before it; `begins`: whether a series begins with it.
     """
-    cells = _Cells(np.empty(16, np.int64), np.empty(16, np.int64), np.zeros(17, np.int64), np.empty(16))
+    cells = _CellRoom(np.empty(16, np.int64), np.empty(16, np.int64), np.zeros(17, np.int64), np.empty(16))
     cell_offsets, ratio = np.zeros(len(event) + 1, np.int64), np.empty(len(event))
     found, steps = 0, 0
     work = np.empty(16)
@@ -112,7 +112,7 @@ def _room(cells, found, coefficients):
         offsets = np.concatenate((offsets, np.empty(len(offsets), np.int64)))
     while offsets[found] + coefficients > len(coefficient):
         coefficient = np.concatenate((coefficient, np.empty(len(coefficient))))
-    return _Cells(start, ticks, offsets, coefficient)
+    return _CellRoom(start, ticks, offsets, coefficient)
 
 
 @inner

@@ -14,7 +14,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.given.components import Pieces, component_probability
+from cepctl.engines.confidence.given.components import PiecesOfSeries, component_probability
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import scale_of_ends, typical_spare, unit_shares, ways
 from cepctl.engines.confidence.occurrence.links import Links
@@ -22,7 +22,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)
-class Needed:
+class NeededRanks:
     """Ties and links of p pieces of components, as nested offsets; events by row number.
 
     `touched_offsets`, `rank`: the touched events.  `variables`, shape (p,): how many events of each are
@@ -52,8 +52,14 @@ class _Stretches:
 
 
 def needed_of(
-    ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes, rank: Indexes, *, scaled: bool = True
-) -> Needed:
+    ties: EventTies,
+    masses: Masses,
+    pieces: PiecesOfSeries,
+    offsets: Indexes,
+    rank: Indexes,
+    *,
+    scaled: bool = True,
+) -> NeededRanks:
     """What is needed of pieces whose touched events have these ranks, ascending, as nested offsets.
 
     `scaled`: whether weights are asked for, and not ties alone.
@@ -86,7 +92,7 @@ def needed_of(
         outside = np.flatnonzero(~series_of(ties).units.are(component[stretches.piece[some]]))
         densities = _densities(ties, masses, (begin + stretches.first[some])[outside], hidden[outside])
         np.add.at(scale, stretches.piece[some[outside]], densities)
-    return Needed(
+    return NeededRanks(
         offsets, rank, np.searchsorted(piece[order], count).astype(np.int64), left[order], right[order],
         bound[order], np.searchsorted(stretches.piece[some], count).astype(np.int64),
         Links(*ends, hidden, typical), variables, scale,
@@ -94,7 +100,7 @@ def needed_of(
 
 
 def _stretches(
-    ties: EventTies, masses: Masses, pieces: Pieces, offsets: Indexes, rank: Indexes
+    ties: EventTies, masses: Masses, pieces: PiecesOfSeries, offsets: Indexes, rank: Indexes
 ) -> _Stretches:
     owner = np.repeat(np.arange(len(pieces.component)), np.diff(offsets))
     at = np.flatnonzero((np.diff(owner) == 0) & ties.serial[pieces.component[owner[:-1]]])
@@ -141,7 +147,7 @@ def _ranges(begin: Indexes, sizes: Indexes) -> tuple[Indexes, Indexes]:
     return begin[run] + place, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces, needed: Needed) -> Reals:
+def piece_probability(ties: EventTies, masses: Masses, pieces: PiecesOfSeries, needed: NeededRanks) -> Reals:
     """What a match that needs these pieces is divided by, shape of `pieces`.
 
     Of a piece of a series it is the probability that its ties hold, its first event being given all before
@@ -171,7 +177,7 @@ def piece_probability(ties: EventTies, masses: Masses, pieces: Pieces, needed: N
     return found
 
 
-def _in_units(units: Units, pieces: Pieces, needed: Needed, which: Indexes) -> Reals:
+def _in_units(units: Units, pieces: PiecesOfSeries, needed: NeededRanks, which: Indexes) -> Reals:
     """The logarithm of the weights of all that is written in units, summed as `needed` says."""
     component = pieces.component
     records = units.records[component]

@@ -71,7 +71,7 @@ class AskedEndpoints:
 
     clauses: Clauses
     problem: Indexes
-    connected: Connected
+    connected: ConnectedEvents
     groups: int
     costly: Flags
     whole: Reals
@@ -122,7 +122,7 @@ class AskedEndpoints:
 
 
 @dataclass(frozen=True)
-class _Asked:
+class _AskedOfEndpoints:
     """What all problems ask for, the group of each, and pairs of a problem and an endpoint that is shown."""
 
     parts: Sequence[Part]
@@ -144,7 +144,7 @@ class _Asked:
         )
 
 
-def _asked(measure: IntervalMeasure, found: Sequence[GroupedMatches]) -> _Asked:
+def _asked(measure: IntervalMeasure, found: Sequence[GroupedMatches]) -> _AskedOfEndpoints:
     parts: list[Part] = []
     none = np.zeros(0, np.int64)
     group, shown, ends = [none], [none], [none]
@@ -164,7 +164,7 @@ def _asked(measure: IntervalMeasure, found: Sequence[GroupedMatches]) -> _Asked:
                 shown.append(count + np.repeat(np.arange(len(endpoint)), endpoint.shape[1]))
                 ends.append(endpoint.reshape(-1))
             count += len(each.matches)
-    return _Asked(parts, np.concatenate(group), (np.concatenate(shown), np.concatenate(ends)))
+    return _AskedOfEndpoints(parts, np.concatenate(group), (np.concatenate(shown), np.concatenate(ends)))
 
 
 def _of_case(measure: IntervalMeasure, endpoint: Indexes, case: Case) -> Iterator[Part]:
@@ -227,7 +227,7 @@ def _on_one_clock(clocks: EventClocks, left: Indexes, right: Indexes) -> Flags:
 
 
 @dataclass(frozen=True)
-class Connected:
+class ConnectedEvents:
     """Components of problems that share uncertain events, with the `group` of each component.
 
     `component`, shape of the problems.  `law_component`, `law_event`: the events whose law is open.  `ties`:
@@ -247,7 +247,7 @@ class Connected:
         return product
 
 
-def _connected(measure: IntervalMeasure, asked: _Asked, groups: int) -> Connected:
+def _connected(measure: IntervalMeasure, asked: _AskedOfEndpoints, groups: int) -> ConnectedEvents:
     endpoints, clocks, ties = measure.endpoints, measure.stamps, measure.tied
     problem, node = _uncertain(endpoints, asked, ties)
     of_endpoint = len(endpoints.masses.lower)
@@ -273,10 +273,10 @@ def _connected(measure: IntervalMeasure, asked: _Asked, groups: int) -> Connecte
         np.concatenate([own[free], more])
         for own, more in zip((law_component, law_event), tied.laws(), strict=True)
     )
-    return Connected(component, asked.group[first], law_component, law_event, tied)
+    return ConnectedEvents(component, asked.group[first], law_component, law_event, tied)
 
 
-def _uncertain(endpoints: Endpoints, asked: _Asked, ties: EndpointTies) -> tuple[Indexes, Indexes]:
+def _uncertain(endpoints: Endpoints, asked: _AskedOfEndpoints, ties: EndpointTies) -> tuple[Indexes, Indexes]:
     """Problems with the uncertain endpoints that they name; of an event with an open law, its start."""
     start = np.arange(len(endpoints.masses.lower))
     lasting = endpoints.lasting
@@ -293,7 +293,7 @@ def _uncertain(endpoints: Endpoints, asked: _Asked, ties: EndpointTies) -> tuple
     return problem[kept], node[kept]
 
 
-def _moved_apart(clocks: EventClocks, asked: _Asked) -> tuple[Indexes, Indexes]:
+def _moved_apart(clocks: EventClocks, asked: _AskedOfEndpoints) -> tuple[Indexes, Indexes]:
     """Problems with the clocks whose offsets they ask about: what one clock stamped is moved alike."""
     problem, side, other = asked.sides
     clock = clocks.clock[np.maximum(side, 0)]
@@ -301,7 +301,7 @@ def _moved_apart(clocks: EventClocks, asked: _Asked) -> tuple[Indexes, Indexes]:
     return problem[kept], clock[kept]
 
 
-def _laws(endpoints: Endpoints, connected: Connected) -> tuple[list[Part], Flags]:
+def _laws(endpoints: Endpoints, connected: ConnectedEvents) -> tuple[list[Part], Flags]:
     """What every problem asks of the events of its component, and the components that have too many of it."""
     sizes = np.bincount(connected.component, minlength=len(connected.group))
     laws = np.bincount(connected.law_component, minlength=len(connected.group))

@@ -25,7 +25,7 @@ _SLACK = 0.5 + 1e-6
 _LATEST = np.iinfo(np.int64).max
 
 
-class Between(NamedTuple):
+class MembersBetween(NamedTuple):
     """Who can be between some neighbours, at each of the nodes of these.
 
     `weight`, shape (n,), and `inside`, shape (n, m): how probable each of m uncertain members is inside.

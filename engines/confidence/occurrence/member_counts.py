@@ -15,8 +15,8 @@ import numpy as np
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
-from cepctl.engines.confidence.occurrence.likeliest_sets import Between, likeliest_set
-from cepctl.engines.confidence.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
+from cepctl.engines.confidence.occurrence.likeliest_sets import MembersBetween, likeliest_set
+from cepctl.engines.confidence.occurrence.rooms import GroupPlaces, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.confidence.occurrence.separator_nodes import separator_nodes
 from cepctl.engines.confidence.work import COUNTS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -59,7 +59,7 @@ class MemberCounts(NamedTuple):
     chosen: Flags
 
 
-def member_counts(buckets: Laws, places: Places, rooms: Rooms, sizes: Sizes) -> MemberCounts:
+def member_counts(buckets: Laws, places: GroupPlaces, rooms: Rooms, sizes: Sizes) -> MemberCounts:
     """Count the members of each room."""
     count = len(rooms.singles)
     some, expected, confidence = np.full((3, count), np.nan)
@@ -110,7 +110,7 @@ def _count_room(buckets, places, rooms, sizes, work_bound, place, found, which):
     weight = nodes.weight[:count]
     found.some[room], found.expected[room] = _summed(weight, kept, certain, sizes)
     chosen = np.zeros(len(possible), np.bool_)
-    between = Between(weight, kept, column, lower, low, places.upper_by, places.lower_by)
+    between = MembersBetween(weight, kept, column, lower, low, places.upper_by, places.lower_by)
     largest = min(sizes.most, len(possible))
     found.confidence[room], found.first[room] = likeliest_set(
         between, sizes.least, largest, work_bound, chosen

@@ -22,7 +22,7 @@ says nothing."""
 
 
 @dataclass(frozen=True)
-class Pairs:
+class RowPairs:
     """Pairs of rows, shape (p,), and the group that each belongs to."""
 
     group: Indexes
@@ -30,7 +30,7 @@ class Pairs:
     other: Indexes
 
     @classmethod
-    def of(cls, sizes: Indexes) -> Pairs:
+    def of(cls, sizes: Indexes) -> RowPairs:
         """All pairs of the first rows of each group; groups have so many rows, one after the other."""
         none = np.zeros(0, dtype=np.int64)
         found = [(none, none, none)]
@@ -48,7 +48,7 @@ class Pairs:
         return both._replace(problem_offsets=np.ascontiguousarray(both.problem_offsets[::2]))
 
 
-def bounds_by_pairs(probability: Reals, sizes: Indexes, pairs: Pairs, union: Reals) -> tuple[Reals, Reals]:
+def bounds_by_pairs(probability: Reals, sizes: Indexes, pairs: RowPairs, union: Reals) -> tuple[Reals, Reals]:
     """Bounds from below and above for each group, shape (groups,).
 
     Parameters

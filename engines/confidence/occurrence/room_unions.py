@@ -15,7 +15,7 @@ from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import with_cut
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE
-from cepctl.engines.confidence.occurrence.rooms import Places, Rooms, part_of_rooms, room_of_member
+from cepctl.engines.confidence.occurrence.rooms import GroupPlaces, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.confidence.occurrence.separator_nodes import separator_nodes
 from cepctl.engines.confidence.occurrence.separators import root_of
 from cepctl.engines.confidence.occurrence.states import MOST_STATES
@@ -30,7 +30,7 @@ WORK_BOUND = most_products(UNIONS)
 _MOST_NODES = 1 << 21
 
 
-class Keys(NamedTuple):
+class RoomKeys(NamedTuple):
     """Which rooms are of which key: key i has the rooms offsets[i] to offsets[i + 1] - 1.
 
     `some`: the probability of each room by itself; `need`: how many uncertain members it needs.
@@ -42,7 +42,7 @@ class Keys(NamedTuple):
 
 
 def united_rooms(
-    buckets: Laws, places: Places, rooms: Rooms, keys: Keys, rank: Indexes
+    buckets: Laws, places: GroupPlaces, rooms: Rooms, keys: RoomKeys, rank: Indexes
 ) -> tuple[Reals, Indexes]:
     """The probability that some room of each key has enough members; NaN where that is too costly.
 

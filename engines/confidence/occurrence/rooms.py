@@ -10,13 +10,13 @@ from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.occurrence.asked import NONE, ONE
 from cepctl.engines.confidence.occurrence.counted_records import no_records
 from cepctl.engines.confidence.occurrence.links import no_links
-from cepctl.engines.confidence.occurrence.separators import Part
+from cepctl.engines.confidence.occurrence.separators import ConnectedProblems
 from cepctl.engines.kernels.kernel import inner
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 
-class Places(NamedTuple):
+class GroupPlaces(NamedTuple):
     """Where a pattern has its group: `between`, shape (h, h), closed over the neighbours.
 
     `upper_by`, `lower_by`, shape (h,): how far a member may be after each of them, and each after a member.
@@ -113,7 +113,7 @@ def _with_differences(places, rooms, which, place, entry, event):
                         bound[count] = places.lower_by[v]
                         count += 1
             at += 1
-    return Part(
+    return ConnectedProblems(
         len(which), event.copy(), np.zeros(count, np.bool_), np.arange(count + 1), left[:count].copy(),
         right[:count].copy(), bound[:count].copy(), mask[:count].copy(), no_links(), no_records(),
     )  # fmt: skip

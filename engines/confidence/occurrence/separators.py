@@ -22,7 +22,7 @@ MOST_TOGETHER = 1024
 MOST_SEPARATORS = 12
 
 
-class Part(NamedTuple):
+class ConnectedProblems(NamedTuple):
     """Problems that share events with each other and with no other problem of the group.
 
     `event`: row numbers, by the rank of their ids.  Clauses as in `Settled`, with the places of events here;
@@ -118,7 +118,7 @@ def part_of(settled, links, counted, problems, offsets, numbers, place):
     event = np.empty(len(events), np.int64)
     for i in range(len(events)):
         place[events[i]], event[i] = i, settled.event[events[i]]
-    part = Part(
+    part = ConnectedProblems(
         len(problems), event, np.empty(len(clauses), np.bool_), np.zeros(len(clauses) + 1, np.int64),
         np.empty(differences, np.int64), np.empty(differences, np.int64), np.empty(differences, np.int64),
         np.zeros((len(clauses), words_for(np.diff(offsets).max())), np.uint64), links_within(links, place),

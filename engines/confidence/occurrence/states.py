@@ -40,7 +40,7 @@ class States(NamedTuple):
     counters: Indexes
 
 
-class Pieces(NamedTuple):
+class CutSpace(NamedTuple):
     """Working space for one event: what clauses forbid, and the pieces in which that cuts its interval.
 
     `forbids`: the clauses; `lost`, shape (pieces, words): the problems that each piece makes fail.
@@ -70,7 +70,7 @@ def new_pieces(part):
     """Room for the pieces of any event."""
     clauses = len(part.absent)
     cuts = 2 * clauses + 2
-    return Pieces(
+    return CutSpace(
         np.empty(clauses, np.int64), np.empty(clauses, np.int64), np.empty(clauses, np.int64),
         np.empty(cuts, np.int64), np.empty((cuts, part.mask.shape[1]), np.uint64), np.empty(cuts),
     )  # fmt: skip

@@ -23,7 +23,7 @@ from cepctl.engines.columns.numbering import distinct_rows, renumbered
 from cepctl.engines.confidence.orders.questions import (
     OUTSIDE,
     Letter,
-    Question,
+    OrderQuestion,
     QuestionStates,
     states_of,
 )
@@ -38,7 +38,7 @@ _Mark: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True)
-class Rows:
+class LawRows:
     """n rows: `events` in order, shape (n, l), and of each rival, by row, from which gaps it must be absent.
 
     `gaps`: a bit for each, bit 0 before the first event, bit l after the last.
@@ -50,13 +50,13 @@ class Rows:
     gaps: Indexes
 
     @classmethod
-    def plain(cls, events: Indexes) -> Rows:
+    def plain(cls, events: Indexes) -> LawRows:
         """Rows without rivals."""
         none = np.zeros(0, dtype=np.int64)
         return cls(events, none, none, none)
 
     @classmethod
-    def joined(cls, parts: Sequence[Rows]) -> Rows:
+    def joined(cls, parts: Sequence[LawRows]) -> LawRows:
         """The rows of all parts."""
         before = np.cumsum([0, *(len(each) for each in parts)])
         return cls(
@@ -69,19 +69,19 @@ class Rows:
     def __len__(self) -> int:
         return len(self.events)
 
-    def take(self, rows: Indexes) -> Rows:
+    def take(self, rows: Indexes) -> LawRows:
         """Some of them, each once."""
         kept, number = renumbered(self.row, rows)
-        return Rows(self.events[rows], number, self.rival[kept], self.gaps[kept])
+        return LawRows(self.events[rows], number, self.rival[kept], self.gaps[kept])
 
-    def cut(self, sizes: Indexes) -> Iterator[Rows]:
+    def cut(self, sizes: Indexes) -> Iterator[LawRows]:
         """The rows in parts of these sizes, one after the other."""
         ends = np.cumsum(sizes)
         order = np.argsort(self.row, kind="stable")
         row, rival, gaps = self.row[order], self.rival[order], self.gaps[order]
         first, last = (np.searchsorted(row, each) for each in (ends - sizes, ends))
         for begin, end, own, after in zip(ends - sizes, ends, first, last, strict=True):
-            yield Rows(self.events[begin:end], row[own:after] - begin, rival[own:after], gaps[own:after])
+            yield LawRows(self.events[begin:end], row[own:after] - begin, rival[own:after], gaps[own:after])
 
     @property
     def spoken_of(self) -> tuple[Indexes, Indexes]:
@@ -91,7 +91,7 @@ class Rows:
 
 
 @dataclass(frozen=True)
-class Asked:
+class OrdersAsked:
     """Questions with one machine.
 
     `question`, `event`, `letter`: which question speaks of which event, and as which letter; `plan`: which
@@ -109,7 +109,7 @@ class Asked:
         return len(self.plan)
 
 
-def asked_each(masses: Masses, rows: Rows, window: int) -> Asked | None:
+def asked_each(masses: Masses, rows: LawRows, window: int) -> OrdersAsked | None:
     """Whether each row holds, a question for each; None where its machine has too many states.
 
     `window` in ticks, 0 for none.
@@ -130,12 +130,12 @@ def asked_each(masses: Masses, rows: Rows, window: int) -> Asked | None:
     plans = _plans([{}, first, last, both] if window else [{}], window)
     question, event = rows.spoken_of
     own = np.tile(np.arange(length), len(rows))
-    return Asked(
+    return OrdersAsked(
         question, event, np.concatenate([own, length + which]), machine, plan.astype(np.int64), plans
     )
 
 
-def asked_of_any(masses: Masses, rows: Rows, window: int) -> Asked | None:
+def asked_of_any(masses: Masses, rows: LawRows, window: int) -> OrdersAsked | None:
     """Whether some of the rows hold, one question; None where that is too much work."""
     own = np.unique(rows.events)
     structure = np.searchsorted(own, rows.events)
@@ -155,18 +155,18 @@ def asked_of_any(masses: Masses, rows: Rows, window: int) -> Asked | None:
     if machine is None:
         return None
     none = np.zeros(len(events), dtype=np.int64)
-    return Asked(none, events, letter.reshape(-1), machine, none[:1], _plans([anchors], window))
+    return OrdersAsked(none, events, letter.reshape(-1), machine, none[:1], _plans([anchors], window))
 
 
-def nothing_asked(count: int) -> Asked:
+def nothing_asked(count: int) -> OrdersAsked:
     """Questions whose answer is always yes."""
     none = np.zeros(0, dtype=np.int64)
     machine = _machine((), (), (), 0)
     assert machine is not None
-    return Asked(none, none, none, machine, np.zeros(count, dtype=np.int64), _plans([{}], 0))
+    return OrdersAsked(none, none, none, machine, np.zeros(count, dtype=np.int64), _plans([{}], 0))
 
 
-def _limits(masses: Masses, rows: Rows, window: int) -> tuple[Flags, Flags, Flags]:
+def _limits(masses: Masses, rows: LawRows, window: int) -> tuple[Flags, Flags, Flags]:
     """Which ends of its window decide each row: that of its span, of what comes after it, of what before."""
     span, after, before = np.zeros((3, len(rows)), dtype=bool)
     if window:
@@ -256,7 +256,7 @@ def _machine(
         if own >= 0 or any(gaps):
             read[number, status] = said.setdefault((own, gaps), len(said))
     owns = len({event for row in rows for event in row})
-    states = states_of(Question(rows, tuple(said), owns))
+    states = states_of(OrderQuestion(rows, tuple(said), owns))
     if states is None:
         return None
     own_of = np.array([own for own, _ in letters], dtype=np.int64)

@@ -29,7 +29,7 @@ Letter: TypeAlias = tuple[int, tuple[int, ...]]
 
 
 @dataclass(frozen=True)
-class Question:
+class OrderQuestion:
     """Whether some of `rows` hold: of each the numbers of its events, of which there are `own` in all."""
 
     rows: tuple[tuple[int, ...], ...]
@@ -71,7 +71,7 @@ class _State:
 
 
 @lru_cache(maxsize=4096)
-def states_of(question: Question) -> QuestionStates | None:
+def states_of(question: OrderQuestion) -> QuestionStates | None:
     """All states that can be reached; None where these are too many."""
     first = _State(0, not question.rows, tuple(_Standing() for _ in question.rows))
     numbers, order = {first: 0}, [first]
@@ -108,7 +108,7 @@ def states_of(question: Question) -> QuestionStates | None:
     )
 
 
-def _read(question: Question, state: _State, letter: Letter) -> _State | None:
+def _read(question: OrderQuestion, state: _State, letter: Letter) -> _State | None:
     """The state after one more event, in the same tick; None where no row can hold any more."""
     own, meaning = letter
     if own >= 0 and state.happened >> own & 1:

@@ -20,9 +20,9 @@ import numpy as np
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.orders.ways import Plans, ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.order_laws.cells import Problem, problem_of
+from cepctl.engines.order_laws.cells import OrderProblem, problem_of
 from cepctl.engines.order_laws.keys import LawTables
-from cepctl.engines.order_laws.sets import Walk, begun, closing, combinations, come_to, dot, lasts_of
+from cepctl.engines.order_laws.sets import SetWalk, begun, closing, combinations, come_to, dot, lasts_of
 from cepctl.engines.order_laws.stretches import passed, scale
 from cepctl.numeric.arrays import Flags, Indexes
 
@@ -98,7 +98,7 @@ class _Task(NamedTuple):
     """What all ways to answer a question have in common; `held`: the kind of each anchor of its plan."""
 
     laws: LawTables
-    problem: Problem
+    problem: OrderProblem
     machine: Machine
     plans: Plans
     plan: int
@@ -115,7 +115,7 @@ def _summed(task, ways):
     problem, happened = task.problem, task.machine.happened
     cells, first = len(problem.cut) - 1, begun(task.laws, problem, happened)
     kept, begin = first, 0
-    nothing = Walk(first.states[:0], first.sets, -1, 0)
+    nothing = SetWalk(first.states[:0], first.sets, -1, 0)
     joined = [nothing]
     for _ in range((cells + 1) * task.machine.read.shape[1] - 1):
         joined.append(nothing)
@@ -164,7 +164,7 @@ def _finished(task, joined, nothing):
                 if machine.accepted[a]:
                     value[0, 0] += dot(walk.states[a], closes)
             if value[0, 0] != 0.0:
-                _join(sums, 0, Walk(value, walk.sets, cells, walk.exponent), 1.0)
+                _join(sums, 0, SetWalk(value, walk.sets, cells, walk.exponent), 1.0)
     found = sums[0]
     return found.states[0, 0] if len(found.states) > 0 else 0.0, found.exponent
 
@@ -177,7 +177,7 @@ def _join(joined, place, walk, weight):
     states = walk.states * (weight * ldexp(1.0, max(walk.exponent - exponent, -2000)))
     if len(known.states) > 0:
         states = known.states * ldexp(1.0, max(known.exponent - exponent, -2000)) + states
-    joined[place] = Walk(states, walk.sets, walk.cell, exponent)
+    joined[place] = SetWalk(states, walk.sets, walk.cell, exponent)
 
 
 @inner
@@ -204,7 +204,7 @@ def _passed(task, walk, status, length, at_tick):
         if not hopes:
             states[a * size : (a + 1) * size] = 0.0
     power = scale(states)
-    return Walk(states, sets, walk.cell, walk.exponent + power)
+    return SetWalk(states, sets, walk.cell, walk.exponent + power)
 
 
 @inner

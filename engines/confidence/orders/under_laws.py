@@ -8,7 +8,13 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
-from cepctl.engines.confidence.orders.asked import Asked, Rows, asked_each, asked_of_any, nothing_asked
+from cepctl.engines.confidence.orders.asked import (
+    LawRows,
+    OrdersAsked,
+    asked_each,
+    asked_of_any,
+    nothing_asked,
+)
 from cepctl.engines.confidence.orders.key_orders import MOST_EVENTS, KeyOrders
 from cepctl.engines.confidence.orders.sweep import Questions, sweep
 from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_costly
@@ -29,7 +35,7 @@ class LawfulOrders:
     limit: int
     beyond: Beyond
 
-    def probabilities(self, rows: Rows, window: int | None, *, every: bool = False) -> Reals:
+    def probabilities(self, rows: LawRows, window: int | None, *, every: bool = False) -> Reals:
         """P(row) of each, NaN where no law says anything of it, or all of its keys are beyond the limit.
 
         `every`: also there, without a law.
@@ -49,7 +55,7 @@ class LawfulOrders:
             raise _exceeded()
         return found
 
-    def unions(self, rows: Rows, of: Indexes, count: int, window: int | None) -> tuple[Reals, Flags]:
+    def unions(self, rows: LawRows, of: Indexes, count: int, window: int | None) -> tuple[Reals, Flags]:
         """P(some row of each of `count` groups holds), NaN where that takes too much work.
 
         `of`: the group of each row.  Also of which groups no law says anything, or only of keys beyond the
@@ -78,13 +84,13 @@ class LawfulOrders:
         np.multiply.at(missing, of[parts], 1.0 - np.where(np.isinf(found[parts]), np.nan, found[parts]))
         return 1.0 - missing, silent
 
-    def beyond_of(self, rows: Rows) -> Flags:
+    def beyond_of(self, rows: LawRows) -> Flags:
         """Which rows have a key that is beyond the limit."""
         found = np.zeros(len(rows), dtype=bool)
         found[Decided.of(self.orders, self.orders.beyond(self.limit), *rows.spoken_of).question] = True
         return found
 
-    def _decided(self, rows: Rows) -> Decided:
+    def _decided(self, rows: LawRows) -> Decided:
         """Which clusters decide which rows, unless one of a key beyond the limit is refused."""
         beyond = self.orders.beyond(self.limit)
         found = Decided.of(self.orders, beyond, *rows.spoken_of)
@@ -97,7 +103,7 @@ class LawfulOrders:
         """Clusters in which an order has more weight than another, none of keys beyond the limit."""
         return np.asarray(self.orders.speaks & ~self.orders.beyond(self.limit))
 
-    def _shares(self, asked: Asked | None, count: int) -> Reals:
+    def _shares(self, asked: OrdersAsked | None, count: int) -> Reals:
         """How much of the weights of its clusters each question has; infinite where that is too much work."""
         if asked is None:
             return np.full(count, np.inf)
@@ -130,10 +136,10 @@ class LawfulOrders:
     def _whole(self) -> Weights:
         return Weights(np.zeros(len(self.orders)), np.zeros(len(self.orders), dtype=np.int64))
 
-    def _weights(self, asked: Asked, decided: Decided) -> Weights:
+    def _weights(self, asked: OrdersAsked, decided: Decided) -> Weights:
         return weights_of(self.orders, asked, decided, float(most_products(ORDERS)))
 
-    def _parts(self, rows: Rows, of: Indexes) -> Indexes:
+    def _parts(self, rows: LawRows, of: Indexes) -> Indexes:
         """Rows of one group that share an uncertain event, or a cluster: the number of the first of them."""
         row, event = rows.spoken_of
         masses, cluster = self.orders.masses, self.orders.cluster[event]
@@ -221,7 +227,7 @@ class Decided:
         return cls(pair // len(orders), pair % len(orders))
 
 
-def weights_of(orders: KeyOrders, asked: Asked, decided: Decided, most: float) -> Weights:
+def weights_of(orders: KeyOrders, asked: OrdersAsked, decided: Decided, most: float) -> Weights:
     """The weights of all orders in which the answer is yes, for each question, in at most so many steps.
 
     Raises
@@ -257,7 +263,7 @@ def out_of_range() -> QueryTooLargeError:
     )
 
 
-def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Kinds, Slots]:
+def _kinds_of(orders: KeyOrders, asked: OrdersAsked, decided: Decided) -> tuple[Kinds, Slots]:
     """The kinds of each question, and the clusters that are its keys."""
     starts = np.searchsorted(decided.question, np.arange(len(asked) + 1))
     question, event, letter = _events_of(orders, asked, decided)
@@ -278,7 +284,7 @@ def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Kinds,
     return kinds, Slots(starts, orders.before[cluster], orders.after[cluster], law)
 
 
-def _events_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Indexes, Indexes, Indexes]:
+def _events_of(orders: KeyOrders, asked: OrdersAsked, decided: Decided) -> tuple[Indexes, Indexes, Indexes]:
     """Every event that matters to each question, once, and its letter."""
     run, place = places_in_runs(np.diff(orders.starts)[decided.cluster])
     others = orders.order[orders.starts[decided.cluster][run] + place]

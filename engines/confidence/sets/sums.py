@@ -33,7 +33,7 @@ from cepctl.engines.kernels.kernel import inlined, inner, kernel
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
-class _Cells(NamedTuple):
+class _SetCells(NamedTuple):
     """n cells of time, their masses, and the places that stand for all ticks of each.
 
     `cut`, shape (n + 1,): their first ticks, and the one after the last.  `each`, shape (members, n): the
@@ -72,7 +72,7 @@ def _cells_between(buckets, ends, members, low, high):
     for c in range(cells):
         if around[1, c] > 0.0:
             many[c] = _place(cut[c + 1] - cut[c], alive[c], places[c], weights[c])
-    return _Cells(cut, each, alive, around[0], around[1], many, places, weights)
+    return _SetCells(cut, each, alive, around[0], around[1], many, places, weights)
 
 
 @inner

@@ -27,7 +27,7 @@ from cepctl.engines.columns.range_join import overlapping
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.rivals import link_holds_for_pairs, some_event
 from cepctl.engines.search.search import Search, reach
-from cepctl.language.aggregates import AGGREGATES, Growth
+from cepctl.language.aggregates import AGGREGATES, GrowthBound
 from cepctl.language.ast import Aggregate, Attribute, EventTime, Expression
 from cepctl.language.traversal import rewrite, walk
 from cepctl.numeric.arrays import Flags, Indexes
@@ -148,7 +148,7 @@ def _rising(expression: Expression, events: Events, members: Indexes) -> Express
     def change(each: Expression) -> Expression:
         if (
             isinstance(each, Aggregate)
-            and AGGREGATES[each.function].growth is Growth.RISES_UNLESS_NEGATIVE
+            and AGGREGATES[each.function].growth is GrowthBound.RISES_UNLESS_NEGATIVE
             and each.name is not None
             and not each.before
         ):

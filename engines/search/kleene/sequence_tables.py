@@ -24,7 +24,7 @@ _FULL, _UNKNOWN, _WAITING = range(3)
 
 
 @dataclass(frozen=True)
-class Steps:
+class SequenceSteps:
     """Steps of one or several members: what ends at e, at most `last`, ends at max(`first`, e + `length`).
 
     Those from offsets[i] to offsets[i + 1] - 1 exclude each other, and those of larger i come later.

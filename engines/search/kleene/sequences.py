@@ -26,7 +26,7 @@ import numpy as np
 
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.engines.search.kleene.sequence_tables import Steps
+from cepctl.engines.search.kleene.sequence_tables import SequenceSteps
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 _MOST_ALIKE = 6
@@ -36,7 +36,7 @@ _MOST_WORK = 1 << 28
 
 
 @dataclass(frozen=True)
-class Room:
+class SequenceRoom:
     """Members lie after a tick from `begin` to `latest`, and at most at `last`.
 
     `span`: at most so many ticks after the one that they lie after, UNBOUNDED for any.
@@ -69,7 +69,7 @@ class Members:
     equal: bool
     most: int | None
 
-    def count(self, room: Room) -> int | None:
+    def count(self, room: SequenceRoom) -> int | None:
         """How many sequences there are in a room; None where that takes too much work.
 
         Examples
@@ -97,19 +97,19 @@ class Members:
         return sum(totals[: len(begins)]) - sum(totals[len(begins) :])
 
     @cached_property
-    def _steps(self) -> Steps | None:
+    def _steps(self) -> SequenceSteps | None:
         """What a sequence may be made longer by; None where that are too many."""
         order = np.lexsort((self.lower, self.value))
         value, lower, upper = self.value[order], self.lower[order], self.upper[order]
         if not self.equal:
             begins = np.flatnonzero(np.diff(value, prepend=value[:1] - 1))
             one = np.ones(len(value), dtype=np.int64)
-            return Steps(lower, upper - 1, one, np.append(begins, len(value)))
+            return SequenceSteps(lower, upper - 1, one, np.append(begins, len(value)))
         layer = np.zeros(len(value), dtype=np.int64)
         _clusters(value, lower, upper, layer)
         return _steps_of(layer, lower, upper, self.most)
 
-    def _beginnings(self, room: Room, longest: int) -> Ticks | None:
+    def _beginnings(self, room: SequenceRoom, longest: int) -> Ticks | None:
         """The ticks after which a sequence may begin to be possible; None where these are too many."""
         latest = room.latest
         if room.span < UNBOUNDED:
@@ -129,11 +129,11 @@ class Members:
         place = np.arange(len(number)) - np.repeat(np.cumsum(between) - between, between)
         return np.unique(np.concatenate([begins, begins[number] + farthest * (place + 1)]))
 
-    def _ends(self, room: Room, longest: int) -> Ticks:
+    def _ends(self, room: SequenceRoom, longest: int) -> Ticks:
         """The earliest ticks at which sequences of members can end, wherever they may begin."""
         return self._after(np.maximum(self.lower, room.begin + 1) - 1, room, longest)
 
-    def _after(self, begins: Ticks, room: Room, longest: int) -> Ticks:
+    def _after(self, begins: Ticks, room: SequenceRoom, longest: int) -> Ticks:
         """Some ticks, and those after them that may be filled by members one by one."""
         lower, upper = np.sort(self.lower), np.sort(self.upper)
         found, ticks = [], np.unique(begins)
@@ -148,7 +148,7 @@ class Members:
         return every[every <= room.last]
 
 
-def _steps_of(layer: Indexes, lower: Ticks, upper: Ticks, most: int | None) -> Steps | None:
+def _steps_of(layer: Indexes, lower: Ticks, upper: Ticks, most: int | None) -> SequenceSteps | None:
     """The steps of clusters of members, which take each of their orders."""
     sizes = np.bincount(layer)
     if sizes.max(initial=0) > _MOST_ALIKE:
@@ -166,7 +166,7 @@ def _steps_of(layer: Indexes, lower: Ticks, upper: Ticks, most: int | None) -> S
     order = np.flatnonzero(possible)
     order = order[np.argsort(of[order], kind="stable")]
     offsets = np.searchsorted(of[order], np.arange(len(sizes) + 1))
-    return Steps(first[order], last[order], length[order], offsets)
+    return SequenceSteps(first[order], last[order], length[order], offsets)
 
 
 def _in_order(lower: Ticks, upper: Ticks) -> tuple[Ticks, Ticks, Indexes, Flags]:

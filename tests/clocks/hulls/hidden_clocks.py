@@ -13,7 +13,7 @@ from fractions import Fraction
 import pyarrow as pa
 
 from cepctl.clocks.hulls.pairs import HostEvents, host_events
-from cepctl.clocks.hulls.table import Choices, Hulls, hull_tables, hulls
+from cepctl.clocks.hulls.table import HullChoices, Hulls, hull_tables, hulls
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.given import stated
 from cepctl.schema import NANOSECOND
@@ -83,7 +83,7 @@ class Log:
         schema = EventSchema({"node": pa.string(), "pair": pa.int64()}, NANOSECOND)
         own: HostEvents = host_events(self.events, "node", NANOSECOND, {}, 0)
         order = stated(ORDER, schema, NANOSECOND)
-        return hulls(own, [order], own.hosts.index(reference), Choices(window, drift))
+        return hulls(own, [order], own.hosts.index(reference), HullChoices(window, drift))
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from cepctl.clocks.hulls.fractions import along
-from cepctl.clocks.hulls.lines import Bounds, Lines, extremes
+from cepctl.clocks.hulls.lines import ExtremeLines, WindowBounds, extremes
 
 MS = 1_000_000
 Halfplane = tuple[Fraction, Fraction, Fraction]
@@ -44,9 +44,9 @@ def corners(planes: list[Halfplane]) -> list[tuple[Fraction, Fraction]]:
     return found
 
 
-def bounds_of(windows: list[list[tuple[int, int]]]) -> Bounds:
+def bounds_of(windows: list[list[tuple[int, int]]]) -> WindowBounds:
     rows = [(number, *bound) for number, bounds in enumerate(windows) for bound in bounds]
-    return Bounds(*np.array(rows, np.int64).T.reshape(3, -1))
+    return WindowBounds(*np.array(rows, np.int64).T.reshape(3, -1))
 
 
 def lines(
@@ -54,7 +54,7 @@ def lines(
     lower: list[list[tuple[int, int]]],
     upper: list[list[tuple[int, int]]],
     drift: int = 200_000,
-) -> Lines:
+) -> ExtremeLines:
     return extremes(np.array(length), bounds_of(lower), bounds_of(upper), drift)
 
 

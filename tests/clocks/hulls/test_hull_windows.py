@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.clocks.hulls.chains import Links, chained
+from cepctl.clocks.hulls.chains import LinkedClocks, chained
 from cepctl.clocks.hulls.windows import Fitted, Grid, LinkBounds, Windows, fitted
 
 SECOND, MS = 10**9, 10**6
@@ -142,7 +142,7 @@ def test_a_chain_is_wider_by_what_a_clock_drifts_over_the_furthest_of_a_window(
     own, ends = np.array([0, at_begin]), np.array([0, at_end])
     begin = np.zeros(2, np.int64)
     windows = Windows(np.arange(2), begin, begin + 600 * SECOND, own, own, ends, ends)
-    found = chained(Links(np.array([1, 2]), np.array([0, 1]), windows), 0, 200_000).links
+    found = chained(LinkedClocks(np.array([1, 2]), np.array([0, 1]), windows), 0, 200_000).links
     of_second = found.windows.taken(found.host == 2)
     assert (of_second.low.tolist(), of_second.high.tolist()) == ([at_begin - 20_000], [at_begin + 20_000])
     assert (of_second.low_to.tolist(), of_second.high_to.tolist()) == ([at_end - 20_000], [at_end + 20_000])
@@ -160,10 +160,10 @@ def test_a_half_with_bounds_of_one_side_is_counted() -> None:
     assert found.one_sided == 1
 
 
-def links(*rows: tuple[int, int, int, int, int, int, int, int]) -> Links:
+def links(*rows: tuple[int, int, int, int, int, int, int, int]) -> LinkedClocks:
     """Windows of links: host, other, begin, end, low, high, low_to, high_to."""
     host, other, begin, end, *bounds = np.array(rows, np.int64).T
-    return Links(host, other, Windows(np.arange(len(rows)), begin, end, *bounds))
+    return LinkedClocks(host, other, Windows(np.arange(len(rows)), begin, end, *bounds))
 
 
 def test_a_window_is_cut_where_another_ends_and_its_bounds_are_rounded_outwards() -> None:

@@ -14,7 +14,7 @@ from cepctl.clocks.logs.jumps import Totals
 from cepctl.clocks.logs.pieces import Cutter
 from cepctl.clocks.logs.segments import Segmenter
 from cepctl.clocks.logs.survey import surveyed
-from cepctl.clocks.logs.values import NONE, NOTES, SECOND, Choices, HostRows, Pieces, joined_pieces
+from cepctl.clocks.logs.values import NONE, NOTES, SECOND, HostRows, PieceChoices, Pieces, joined_pieces
 from cepctl.io.clocks.contract import JUMP, SYNCHRONISED, UNLOCKED, UNSYNCHRONISED
 from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT
 from tests.clocks.logs.clock_oracle import Piece, Row, pieces
@@ -42,14 +42,14 @@ def host_rows(rows: list[Row], steps: list[Step] = []) -> HostRows:  # noqa: B00
     return HostRows(state=np.array(state, np.uint8), **arrays)
 
 
-def cut(rows: HostRows, choices: Choices, parts: int = 1) -> list[Pieces]:
+def cut(rows: HostRows, choices: PieceChoices, parts: int = 1) -> list[Pieces]:
     """The pieces of rows that come in so many parts."""
     edges = np.linspace(0, len(rows), parts + 1).astype(int).tolist()
     given_parts = [rows.only(slice(*ends)) for ends in pairwise(edges) if ends[0] < ends[1]]
     return list(Cutter(surveyed(given_parts), choices).pieces(given_parts))
 
 
-def table(rows: HostRows, choices: Choices, parts: int = 1) -> list[Piece]:
+def table(rows: HostRows, choices: PieceChoices, parts: int = 1) -> list[Piece]:
     """The pieces with epochs, segments and jumps."""
     found = cut(rows, choices, parts)
     if not found:
@@ -134,7 +134,7 @@ def never_set_back(rows: list[Row]) -> list[Row]:
 )
 def test_pieces_are_those_of_the_definition(rows: list[Row], drift: int, hold: int, parts: int) -> None:
     """However the rows are cut into parts."""
-    found = table(host_rows(rows), Choices(drift, hold * SECOND), parts)
+    found = table(host_rows(rows), PieceChoices(drift, hold * SECOND), parts)
     assert found == pieces(rows, Fraction(drift, SECOND), hold * SECOND)
 
 
@@ -143,7 +143,7 @@ def test_long_epochs_have_eight_segments_at_most(data: st.DataObject) -> None:
     """Widths that differ by many powers of two, in an epoch that goes on through all parts."""
     widths = data.draw(st.lists(st.integers(0, 40).map(lambda power: 2**power), min_size=2, max_size=60))
     rows = [Row(START + 64 * SECOND * at, 0, None, width, None) for at, width in enumerate(widths)]
-    found = table(host_rows(rows), Choices(0, 0), data.draw(st.integers(1, 5)))
+    found = table(host_rows(rows), PieceChoices(0, 0), data.draw(st.integers(1, 5)))
     assert found == pieces(rows, Fraction(0), 0)
     assert max(piece.segment for piece in found) <= 8
 
@@ -159,7 +159,7 @@ def chrony() -> list[Row]:
 
 def test_the_later_row_bounds_what_was_since_the_earlier_one() -> None:
     """At 09:00:44.000 ahead by 5.92 ms; in ticks of 1 ms the offset is -23..35."""
-    found = [piece for piece in table(host_rows(chrony()), Choices()) if piece.note == "row"]
+    found = [piece for piece in table(host_rows(chrony()), PieceChoices()) if piece.note == "row"]
     [piece] = found
     middle = piece.ahead + Fraction(piece.ahead_to - piece.ahead, 2)
     assert middle == 5_920_000
@@ -169,13 +169,13 @@ def test_the_later_row_bounds_what_was_since_the_earlier_one() -> None:
 
 
 def test_no_piece_touches_a_row_that_is_not_synchronised() -> None:
-    found = table(host_rows(chrony()), Choices(hold=0))
+    found = table(host_rows(chrony()), PieceChoices(hold=0))
     assert [(piece.start, piece.stop) for piece in found] == [(START, START + 64 * SECOND)]
 
 
 def test_a_held_estimate_is_cut_at_powers_of_two() -> None:
     rows = host_rows([Row(START, 5 * MS, None, None, MS)])
-    after = [piece for piece in table(rows, Choices(15_000, 200 * SECOND)) if piece.note == "after"]
+    after = [piece for piece in table(rows, PieceChoices(15_000, 200 * SECOND)) if piece.note == "after"]
     assert [((piece.start - START) // SECOND, (piece.stop - START) // SECOND) for piece in after] == [
         (0, 64),
         (64, 128),
@@ -191,7 +191,7 @@ def test_a_jump_as_wide_as_both_ranges_ties_nothing() -> None:
             Row(START + 64 * SECOND, 0, None, None, 1),
             Row(START + 128 * SECOND, moved, None, None, 100),
         ]
-        return table(host_rows(rows), Choices(0, 0))[1].jump
+        return table(host_rows(rows), PieceChoices(0, 0))[1].jump
 
     assert (jump(199), jump(200)) == (199, None)
 
@@ -203,7 +203,7 @@ def test_a_step_that_a_message_places_is_not_bridged() -> None:
         for at, ahead in enumerate((0, 0, 3 * SECOND, 3 * SECOND))
     ]
     step = START + 96 * SECOND
-    found = table(host_rows(rows, [(step, 3 * SECOND)]), Choices(0, 0))
+    found = table(host_rows(rows, [(step, 3 * SECOND)]), PieceChoices(0, 0))
     assert [
         ((piece.start - START) / SECOND, piece.ahead, piece.ahead_to, piece.epoch) for piece in found
     ] == [
@@ -229,7 +229,7 @@ def test_a_row_near_a_step_may_still_show_what_was_stepped_away() -> None:
         Row(START + 64 * SECOND, 2 * SECOND, None, 2 * SECOND, None),
         Row(START + 128 * SECOND, 0, None, MS, None),
     ]
-    found = table(host_rows(rows, [(START + 64 * SECOND, -2 * SECOND)]), Choices(0, 0))
+    found = table(host_rows(rows, [(START + 64 * SECOND, -2 * SECOND)]), PieceChoices(0, 0))
     assert [((piece.start - START) // SECOND, piece.ahead, piece.low, piece.high) for piece in found] == [
         (0, 0, -MS, MS),
         (61, 0, -2 * SECOND, 2 * SECOND),
@@ -240,7 +240,7 @@ def test_a_row_near_a_step_may_still_show_what_was_stepped_away() -> None:
 def test_a_row_where_the_readings_around_a_step_end_is_doubtful_too() -> None:
     """Otherwise the pieces after it would share the residual of both sides."""
     rows = [Row(START + 64 * SECOND * at, 0, None, MS, None) for at in range(4)]
-    found = table(host_rows(rows, [(START + 60 * SECOND, 2 * SECOND)]), Choices(0, 0))
+    found = table(host_rows(rows, [(START + 60 * SECOND, 2 * SECOND)]), PieceChoices(0, 0))
     assert [((piece.start - START) // SECOND, piece.epoch) for piece in found] == [
         (0, 1),
         (57, 2),
@@ -250,14 +250,16 @@ def test_a_row_where_the_readings_around_a_step_end_is_doubtful_too() -> None:
 
 
 def test_nothing_is_said_beyond_a_step_where_no_row_follows() -> None:
-    found = table(host_rows([Row(START, 0, None, MS, None)], [(START + 50 * SECOND, SECOND)]), Choices(0))
+    found = table(
+        host_rows([Row(START, 0, None, MS, None)], [(START + 50 * SECOND, SECOND)]), PieceChoices(0)
+    )
     assert max(piece.stop for piece in found) == START + 48 * SECOND
 
 
 def test_nothing_is_said_between_two_steps_without_a_row() -> None:
     rows = [Row(START, 0, None, MS, None), Row(START + 100 * SECOND, 0, None, MS, None)]
     steps = [(START + 30 * SECOND, SECOND), (START + 60 * SECOND, -SECOND)]
-    found = table(host_rows(rows, steps), Choices(0, 0))
+    found = table(host_rows(rows, steps), PieceChoices(0, 0))
     assert [((piece.start - START) // SECOND, (piece.stop - START) // SECOND) for piece in found] == [
         (0, 28),
         (63, 100),
@@ -284,7 +286,7 @@ def any_rows(draw: st.DrawFn) -> list[Row]:
 def test_pieces_are_disjoint_and_hold_their_estimate_whatever_the_rows(
     rows: list[Row], steps: list[Step]
 ) -> None:
-    found = table(host_rows(rows, steps), Choices(100_000_000, 2**55))
+    found = table(host_rows(rows, steps), PieceChoices(100_000_000, 2**55))
     assert all(one.stop <= other.start for one, other in pairwise(found))
     assert all(piece.low <= 0 <= piece.high and piece.start < piece.stop for piece in found)
 
@@ -304,7 +306,7 @@ def logs_that_go_back(draw: st.DrawFn) -> list[Row]:
 def test_readings_that_go_back_while_nothing_is_synchronised_are_shown_twice() -> None:
     readings = [(0, True), (100, True), (50, False), (60, True), (160, True)]
     rows = [Row(START + at * SECOND, 0, None, MS, None, known) for at, known in readings]
-    found = table(host_rows(rows), Choices(0, 0))
+    found = table(host_rows(rows), PieceChoices(0, 0))
     assert [((piece.start - START) // SECOND, (piece.stop - START) // SECOND) for piece in found] == [
         (0, 60),
         (60, 100),
@@ -318,7 +320,7 @@ def test_readings_shown_twice_hold_every_law(rows: list[Row]) -> None:
 
     Where a piece is cut, its estimate is rounded and its range is a nanosecond wider.
     """
-    choices = Choices(15_000, 0)
+    choices = PieceChoices(15_000, 0)
     found = table(host_rows(rows), choices)
     assert all(one.stop <= other.start for one, other in pairwise(found))
     assert all(piece.low <= 0 <= piece.high and piece.start < piece.stop for piece in found)

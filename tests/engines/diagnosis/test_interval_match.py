@@ -6,7 +6,7 @@ import pytest
 
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
-from cepctl.engines.diagnosis.shown import OneMatch, Span
+from cepctl.engines.diagnosis.shown import OneMatch, TickSpan
 from tests.engines.diagnosis.desk import DESK, FIRST, LATE
 from tests.plans import Event, event_table, lasting, on, plan_of
 
@@ -51,12 +51,12 @@ def test_events_are_drawn_where_they_can_be_in_all_worlds() -> None:
     """Given the order w1 can still end anywhere from 6 to 7, where w2 can start up to 8."""
     match = shown(f"PATTERN SEQ(W a, V b) {FIRST}", "w1 w2")
     assert [(each.event.lower, each.event.upper, each.event.until) for each in match.members] == [
-        (0, 4, Span(6, 9)),
-        (3, 8, Span(9, 12)),
+        (0, 4, TickSpan(6, 9)),
+        (3, 8, TickSpan(9, 12)),
     ]
     assert [(each.valid_lower, each.valid_upper, each.valid_until) for each in match.members] == [
-        (0, 4, Span(6, 7)),
-        (7, 8, Span(9, 12)),
+        (0, 4, TickSpan(6, 7)),
+        (7, 8, TickSpan(9, 12)),
     ]
 
 

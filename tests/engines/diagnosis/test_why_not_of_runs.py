@@ -26,7 +26,7 @@ from cepctl.engines.worlds.bound_events import Bound, Ticks
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.readings import reading as meaning
 from cepctl.engines.worlds.runs import Run
-from cepctl.engines.worlds.search import Search
+from cepctl.engines.worlds.search import WorldSearch
 from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import CepctlError, ContradictionError, UnsupportedQueryError
 from cepctl.language.strategies import Absent
@@ -321,7 +321,7 @@ def staged_cases(draw: st.DrawFn) -> Case:
     return Case(f"PATTERN {draw(st.sampled_from(STAGED))}", tuple(events))
 
 
-def worlds_of(search: Search) -> Iterator[Ticks]:
+def worlds_of(search: WorldSearch) -> Iterator[Ticks]:
     """Every world of events without clocks."""
     spans = [
         [tick for lo, hi, p in _buckets(row) if p > 0 for tick in range(lo, hi + 1)]
@@ -337,7 +337,7 @@ def _buckets(row: Mapping[str, Any]) -> list[tuple[int, int, float]]:
     return [(each["lo"], each["hi"], each["p"]) for each in row["pmf"]]
 
 
-def passed_over(search: Search, ticks: Ticks, taken: list[tuple[int, int]]) -> set[int]:
+def passed_over(search: WorldSearch, ticks: Ticks, taken: list[tuple[int, int]]) -> set[int]:
     """The places of the pattern that would have taken an event which a run passes over, by its events."""
     order, found = search.alternative.positive, set[int]()
     bound: dict[int, tuple[int, ...]] = {}
@@ -362,7 +362,7 @@ def passed_over(search: Search, ticks: Ticks, taken: list[tuple[int, int]]) -> s
     return found
 
 
-def broken_by(search: Search, ticks: Ticks, taken: list[tuple[int, int]], bound: Bound) -> set[str]:
+def broken_by(search: WorldSearch, ticks: Ticks, taken: list[tuple[int, int]], bound: Bound) -> set[str]:
     """The rules of absence that a world breaks, in the words of the answer."""
     plan, components, found = search.plan, search.alternative.components, set[str]()
     if plan.strategy.absent is Absent.NEARER:
@@ -381,7 +381,7 @@ def broken_by(search: Search, ticks: Ticks, taken: list[tuple[int, int]], bound:
 def in_every_world(plan: Plan, reading: RunReading, case: Case) -> tuple[int, Counter[str]]:
     """How many runs there are, and how many of them each rule, and the times, leave no world."""
     events = events_of(case.table, plan.clocks)
-    search = Search(plan, reading.of, Stream.of(case.table.to_pylist(), plan.partition_by), Work())
+    search = WorldSearch(plan, reading.of, Stream.of(case.table.to_pylist(), plan.partition_by), Work())
     number = {str(row["event_id"]): e for e, row in enumerate(search.stream.rows)}
     count, lost = 0, Counter[str]()
     for run, bound in listed_runs(plan, reading, events, np.zeros((0, 0), dtype=np.int64)).runs:
@@ -391,7 +391,7 @@ def in_every_world(plan: Plan, reading: RunReading, case: Case) -> tuple[int, Co
     return count, lost
 
 
-def _lost(search: Search, taken: list[tuple[int, int]]) -> Counter[str]:
+def _lost(search: WorldSearch, taken: list[tuple[int, int]]) -> Counter[str]:
     bound = {i: tuple(e for j, e in taken if j == i) for i, _ in taken}
     broken = [
         broken_by(search, ticks, taken, bound)

@@ -19,7 +19,7 @@ from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels import announcing, files, folders
 from cepctl.engines.kernels.announcing import compiling_seconds, kernels_told, kernels_written_since
 from cepctl.engines.kernels.files import (
-    DamagedError,
+    DamagedKernelError,
     KeptKernel,
     kernels_in,
     packed,
@@ -72,7 +72,7 @@ def test_what_was_packed_is_unpacked() -> None:
 @pytest.mark.parametrize("damaged", [shortened, flipped])
 def test_no_damage_is_read(damaged: Callable[[bytes], Iterator[bytes]]) -> None:
     for content in (*damaged(packed(KEY, CODE)), packed(KEY, CODE) + b"\0"):
-        with pytest.raises(DamagedError):
+        with pytest.raises(DamagedKernelError):
             unpacked(content)
 
 

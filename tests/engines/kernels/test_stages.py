@@ -19,7 +19,7 @@ from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.kernels import stages, watch
 from cepctl.engines.kernels.kernel import Kernel, inner, kernel
 from cepctl.engines.kernels.signatures import signature_of
-from cepctl.engines.kernels.stages import Form, Mode, only, run
+from cepctl.engines.kernels.stages import KernelForm, Mode, only, run
 from cepctl.engines.kernels.watch import TooSlowError, Watched
 from cepctl.numeric.arrays import Indexes, Reals
 from tests.plans import Event, event_table, plan_of
@@ -56,7 +56,7 @@ def test_what_is_foreseen_is_not_interpreted_first(monkeypatch: pytest.MonkeyPat
         plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 9 ticks")
         (alternative,) = prepared_alternatives(plan, events_of(events), MatchOptions())
         assert alternative.parts(None)
-        form = Form(_doubled, signature_of((np.zeros(1), np.zeros(1, dtype=np.int64))))
+        form = KernelForm(_doubled, signature_of((np.zeros(1), np.zeros(1, dtype=np.int64))))
         assert form.worth_changing(0.0) == is_loaded
 
 
@@ -75,13 +75,13 @@ def test_a_call_that_is_given_up_begins_again_with_what_it_was_given(monkeypatch
     """The first attempt has counted some values; none of them is counted twice."""
     seen = []
 
-    class Soon(Form):
+    class Soon(KernelForm):
         def worth_changing(self, seconds: float) -> bool:
             if seconds > 0.1:
                 seen.append(seconds)
             return seconds > 0.1
 
-    monkeypatch.setattr(stages, "Form", Soon)
+    monkeypatch.setattr(stages, "KernelForm", Soon)
     monkeypatch.setattr(stages, "_PER_VALUE", 0.0)
     monkeypatch.setattr(stages._STAGE, "forms", {})
     monkeypatch.setattr(Soon, "change", lambda self, _: True)
@@ -98,7 +98,7 @@ def test_what_one_thread_loads_ends_the_calls_of_others(monkeypatch: pytest.Monk
     values, counts = np.ones(20_000_000), np.zeros(1, dtype=np.int64)
     with only("compiled"):
         _doubled(values[:1], counts)
-    form = Form(_doubled, signature_of((values, counts)))
+    form = KernelForm(_doubled, signature_of((values, counts)))
     stages._STAGE.forms[_doubled.name, form.signature] = form
     monkeypatch.setattr(stages, "files_of", lambda _: frozenset())
     monkeypatch.setattr(stages, "compile_beside", lambda *_: True)

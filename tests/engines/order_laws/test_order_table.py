@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Factors, Keys
-from cepctl.engines.order_laws.table import Measured, measure_keys, sets_alive
+from cepctl.engines.order_laws.table import LawAnswers, measure_keys, sets_alive
 from cepctl.laws.law import OrderLaw
 from tests.engines.order_laws.law_keys import STEPS, factors_of, habits, keys_of, stamped_keys, uniform
 from tests.engines.order_laws.order_worlds import Habits, Stamped, enumerated
@@ -86,7 +86,7 @@ def factors(law: OrderLaw) -> Factors:
     return Factors.of_law(law, STEPS)
 
 
-def require_enumerated(events: tuple[Stamped, ...], law: Habits, measured: Measured) -> None:
+def require_enumerated(events: tuple[Stamped, ...], law: Habits, measured: LawAnswers) -> None:
     """Every number of a single key is that of its worlds."""
     truth = enumerated(events, law)
     assert exp(measured.log_z[0]) == pytest.approx(float(truth.z), rel=CLOSE)

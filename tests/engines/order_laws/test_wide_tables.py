@@ -10,7 +10,7 @@ import pytest
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws.keys import Factors, Keys
-from cepctl.engines.order_laws.table import Measured, measure_keys
+from cepctl.engines.order_laws.table import LawAnswers, measure_keys
 from cepctl.laws.law import OrderLaw
 
 DAY = 86_400_000
@@ -33,7 +33,7 @@ def random_keys() -> tuple[Keys, Factors]:
     return Keys(masses, np.array([0, 12, 12, 30, 40]), random.integers(0, 4, 40)), factors
 
 
-def bits(measured: Measured) -> list[bytes]:
+def bits(measured: LawAnswers) -> list[bytes]:
     assert measured.following is not None and measured.before is not None and measured.pairs is not None
     pairs = measured.pairs
     arrays = [

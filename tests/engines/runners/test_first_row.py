@@ -13,7 +13,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.first import FirstRows
 from cepctl.engines.rows.order import with_text
 from cepctl.engines.runners import local
-from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.progress import RunProgress
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import TimeSlice, choose_slicing
 from cepctl.errors import UnsupportedQueryError
@@ -44,7 +44,7 @@ def cut_every(monkeypatch: pytest.MonkeyPatch, ticks: int) -> None:
 
 def first_row(plan: Plan, events: pa.Table, size: int = 3) -> pa.Table:
     rows = FirstRows(plan, OPTIONS.wanted)
-    local.find_first(plan, [TableSource.of(events, size)], rows, OPTIONS, Progress())
+    local.find_first(plan, [TableSource.of(events, size)], rows, OPTIONS, RunProgress())
     return rows.table()
 
 

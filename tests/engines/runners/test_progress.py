@@ -11,7 +11,7 @@ from cepctl.engines.concurrency import concurrently, telling
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners import progress as progresses
 from cepctl.engines.runners.local import batches
-from cepctl.engines.runners.progress import Progress
+from cepctl.engines.runners.progress import RunProgress
 from cepctl.engines.runners.slices import Slicing, TimeSlice
 from cepctl.runners.runner import Count
 from cepctl.runners.spark import runner as spark
@@ -53,7 +53,7 @@ def test_matching_tells_how_far_it_is(query: str) -> None:
 def test_the_line_has_per_cent_rows_and_from_two_seconds_on_the_time_left() -> None:
     lines: list[str] = []
     seconds = iter([100.0, 101.0, 110.0, 120.0])
-    progress = Progress(lines.append, relevant=7, clock=lambda: next(seconds))
+    progress = RunProgress(lines.append, relevant=7, clock=lambda: next(seconds))
     progress.matching()
     progress.matched(1, 4)
     progress.found = 1_200
@@ -69,7 +69,7 @@ def test_the_line_has_per_cent_rows_and_from_two_seconds_on_the_time_left() -> N
 
 def test_while_kernels_are_compiled_the_line_says_so() -> None:
     lines: list[str] = []
-    Progress(lines.append).compiling(12, 41.7)
+    RunProgress(lines.append).compiling(12, 41.7)
     assert lines == ["compiling kernels, which later runs find: 12 so far, 42 s"]
 
 
@@ -86,7 +86,7 @@ def test_while_a_process_beside_compiles_the_last_line_says_so_until_it_has_done
             alone.set()
 
     monkeypatch.setattr(progresses, "_LOOK_SECONDS", 0.01)
-    progress = Progress(tell, relevant=7)
+    progress = RunProgress(tell, relevant=7)
     monkeypatch.setattr(progresses, "compiling_beside", lambda: next(stands, None))
     progress.matching()
     with progress.watching_compiler():
@@ -123,7 +123,7 @@ def test_while_workers_of_this_machine_compile_kernels_no_tasks_are_counted(
 
     monkeypatch.setattr(spark, "_LOOK_SECONDS", 0.01)
     monkeypatch.setattr(progresses, "kernels_written_since", lambda moment: kept)
-    progress = Progress(tell, slicing=Slicing((TimeSlice(),), events=8_000, most_read=2_000))
+    progress = RunProgress(tell, slicing=Slicing((TimeSlice(),), events=8_000, most_read=2_000))
     with spark._watched(_Tracker(), progress.of_tasks(Count())):
         assert heard.wait(30)
     assert lines[0].startswith(said)
@@ -132,7 +132,7 @@ def test_while_workers_of_this_machine_compile_kernels_no_tasks_are_counted(
 def test_writing_says_how_much_is_written_of_how_many_rows() -> None:
     lines: list[str] = []
     seconds = iter([100.0, 101.0, 110.0])
-    progress = Progress(lines.append, clock=lambda: next(seconds))
+    progress = RunProgress(lines.append, clock=lambda: next(seconds))
     progress.writing(12_000)
     progress.wrote(1, 4)
     progress.wrote(2, 4)
@@ -144,7 +144,7 @@ def test_writing_says_how_much_is_written_of_how_many_rows() -> None:
 
 
 def test_nobody_is_told_where_nobody_looks() -> None:
-    progress = Progress()
+    progress = RunProgress()
     progress.matching()
     progress.matched(1, 2)
     assert progress.tell is None

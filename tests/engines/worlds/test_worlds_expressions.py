@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from cepctl.engines.worlds.expressions import Members, Scene, evaluate, holds
-from cepctl.engines.worlds.search import Search
+from cepctl.engines.worlds.search import WorldSearch
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (
@@ -190,4 +190,4 @@ def test_a_strategy_or_a_scope_that_the_judge_does_not_know_fails() -> None:
     unknown = replace(SKIP_TILL_NEXT_MATCH, word="skip_till_last_match")
     for strange, pattern in ((replace(plan, strategy=unknown), alternative), (plan, other)):
         with pytest.raises(UnsupportedQueryError, match="does not know"):
-            Search(strange, pattern, Stream.of([], ()), Work())
+            WorldSearch(strange, pattern, Stream.of([], ()), Work())

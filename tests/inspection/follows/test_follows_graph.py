@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.masses import Masses
 from cepctl.inspection.follows import expected
-from cepctl.inspection.follows.clusters import Members, clusters_of
+from cepctl.inspection.follows.clusters import ClusterMembers, clusters_of
 from cepctl.inspection.follows.expected import averages
 from cepctl.inspection.follows.graph import FollowsGraph, follows_graph
 from cepctl.inspection.follows.orders import MOST_ORDERED
@@ -191,7 +191,7 @@ def averages_hold(found: FollowsGraph) -> bool:
 
 
 def test_first_and_last_places_are_certain_to_be_taken() -> None:
-    members = Members((0, 1, 2), (1, 1, 1), (((0, 99, 1.0),), ((20, 150, 1.0),), ((140, 200, 1.0),)))
+    members = ClusterMembers((0, 1, 2), (1, 1, 1), (((0, 99, 1.0),), ((20, 150, 1.0),), ((140, 200, 1.0),)))
     found = averages(members)
     assert found is not None
     assert found.first.sum() == pytest.approx(1, abs=0.02)

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.io.contract.reader import ReadReport
-from cepctl.io.source.json_documents import Document, Element, first_members, read_documents
+from cepctl.io.source.json_documents import Element, JsonDocument, first_members, read_documents
 from cepctl.io.source.streams import Chunks
 
 STREAMED = ("tasks",)
@@ -31,12 +31,12 @@ leaves = (
 values = st.recursive(leaves, lambda inner: st.lists(inner, max_size=3) | members(inner), max_leaves=8)
 
 
-def read(text: str | bytes, report: ReadReport | None = None) -> list[Element | Document]:
+def read(text: str | bytes, report: ReadReport | None = None) -> list[Element | JsonDocument]:
     content = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
     return list(read_documents(Chunks(io.BytesIO(content)), STREAMED, "log", report or ReadReport()))
 
 
-def shown(parts: list[Element | Document]) -> list[Any]:
+def shown(parts: list[Element | JsonDocument]) -> list[Any]:
     return [part.value if isinstance(part, Element) else (part.line, part.members) for part in parts]
 
 

@@ -34,7 +34,7 @@ def test_the_local_runner_needs_none(capsys: pytest.CaptureFixture[str]) -> None
 def test_the_doctor_names_it(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     from cepctl.process.doctor import checks
 
-    monkeypatch.setattr(checks, "java", lambda needed: checks.Finding("Java", "ok", "17"))
+    monkeypatch.setattr(checks, "java", lambda needed: checks.CheckFinding("Java", "ok", "17"))
     assert main(["doctor", "--runner", "spark"]) == 4
     assert "failed   Spark    PySpark is not installed here" in capsys.readouterr().out
     assert main(["doctor"]) == 0, "what is small needs none"

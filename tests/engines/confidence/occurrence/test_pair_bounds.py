@@ -8,7 +8,7 @@ import pytest
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
-from cepctl.engines.confidence.occurrence.pair_bounds import Pairs, bounds_by_pairs
+from cepctl.engines.confidence.occurrence.pair_bounds import RowPairs, bounds_by_pairs
 from cepctl.engines.event import group_occurrences
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
@@ -24,7 +24,7 @@ TASKS = (
 
 def test_the_heaviest_tree_is_subtracted() -> None:
     """Three sets of 1/2 each: 1 and 2 share 1/4, 2 and 3 share 3/8, 1 and 3 share 1/8."""
-    pairs = Pairs.of(np.array([3]))
+    pairs = RowPairs.of(np.array([3]))
     common = {(0, 1): 1 / 4, (0, 2): 1 / 8, (1, 2): 3 / 8}
     union = np.array([1 - common[int(i), int(j)] for i, j in zip(pairs.one, pairs.other, strict=True)])
     least, most = bounds_by_pairs(np.full(3, 0.5), np.array([3]), pairs, union)
@@ -33,7 +33,7 @@ def test_the_heaviest_tree_is_subtracted() -> None:
 
 
 def test_a_pair_that_is_not_known_is_taken_for_disjoint() -> None:
-    pairs = Pairs.of(np.array([2, 2]))
+    pairs = RowPairs.of(np.array([2, 2]))
     union = np.array([np.nan, 0.3])
     least, most = bounds_by_pairs(np.array([0.5, 0.25, 0.2, 0.2]), np.array([2, 2]), pairs, union)
     assert least == pytest.approx([0.5, 0.3])

@@ -10,13 +10,13 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
 from cepctl.engines.confidence.occurrence.links import NO_LINKS
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree, separator_tree
-from cepctl.engines.confidence.occurrence.separators import Part
+from cepctl.engines.confidence.occurrence.separators import ConnectedProblems
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.numeric.arrays import Indexes
 
 
 @kernel
-def _tree(part: Part, laws: Laws) -> SeparatorTree:
+def _tree(part: ConnectedProblems, laws: Laws) -> SeparatorTree:
     found: SeparatorTree = separator_tree(part, laws)
     return found
 
@@ -25,7 +25,7 @@ def tree_of(pairs: list[tuple[int, int]]) -> SeparatorTree:
     """The tree of events of which these are compared."""
     count, ends = len(pairs), np.array(pairs, dtype=np.int64)
     events: Indexes = np.arange(int(ends.max()) + 1)
-    part = Part(
+    part = ConnectedProblems(
         1, events, np.zeros(count, bool), np.arange(count + 1), ends[:, 0].copy(), ends[:, 1].copy(),
         np.full(count, -1), np.ones((count, 1), np.uint64), NO_LINKS, nothing_counted(1),
     )  # fmt: skip

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.confidence.orders.asked import Rows
+from cepctl.engines.confidence.orders.asked import LawRows
 from cepctl.engines.confidence.orders.key_orders import key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.match import match_events
@@ -115,7 +115,7 @@ def test_a_row_is_the_same_to_the_last_bit_whatever_is_measured_with_it() -> Non
     pairs = np.array(list(permutations(range(10), 2)))
     rivals = (pairs.sum(axis=1) + 3) % 10
     kept = np.flatnonzero((rivals != pairs[:, 0]) & (rivals != pairs[:, 1]))
-    rows = Rows(pairs, kept, rivals[kept], kept % 8)
+    rows = LawRows(pairs, kept, rivals[kept], kept % 8)
     lawful = LawfulOrders(orders, 1 << 16, "refuse")
     for window in (None, 9):
         every = lawful.probabilities(rows, window, every=True)

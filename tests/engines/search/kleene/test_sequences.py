@@ -10,10 +10,10 @@ from hypothesis import strategies as st
 
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene import sequences
-from cepctl.engines.search.kleene.sequences import Members, Room
+from cepctl.engines.search.kleene.sequences import Members, SequenceRoom
 from tests.engines.agreement import EXAMPLES, check
 
-Found = tuple[Members, Room]
+Found = tuple[Members, SequenceRoom]
 
 
 @st.composite
@@ -29,10 +29,10 @@ def found_members(draw: st.DrawFn) -> Found:
     begin = draw(st.integers(-2, 6))
     latest = begin + draw(st.sampled_from([0, 1, 2, 5, 8]))
     span = draw(st.sampled_from([UNBOUNDED, 3, 4, 5, 6, 7, 9, 12]))
-    return members, Room(begin, latest, draw(st.integers(begin + 1, 18)), span)
+    return members, SequenceRoom(begin, latest, draw(st.integers(begin + 1, 18)), span)
 
 
-def possible(members: Members, room: Room, sequence: tuple[int, ...]) -> bool:
+def possible(members: Members, room: SequenceRoom, sequence: tuple[int, ...]) -> bool:
     """Whether some tick that the members lie after leaves them ticks one after the other."""
     for begin in range(room.begin, room.latest + 1):
         end, until = begin, room.last if room.span == UNBOUNDED else min(room.last, begin + room.span)
@@ -73,24 +73,24 @@ def test_numbers_have_as_many_digits_as_they_need() -> None:
     """Every set of 200 certain readings that rise is a sequence."""
     ticks = np.arange(200)
     members = Members(ticks, ticks, ticks, equal=False, most=None)
-    assert members.count(Room(-1, -1, 200, UNBOUNDED)) == 2**200 - 1
+    assert members.count(SequenceRoom(-1, -1, 200, UNBOUNDED)) == 2**200 - 1
 
 
 def test_equal_values_come_in_each_order_that_time_allows() -> None:
     wide = Members(np.zeros(3, dtype=np.int64), np.zeros(3, dtype=np.int64), np.full(3, 9), True, None)
-    assert wide.count(Room(-1, -1, 9, UNBOUNDED)) == 3 + 6 + 6
+    assert wide.count(SequenceRoom(-1, -1, 9, UNBOUNDED)) == 3 + 6 + 6
     one_after_the_other = np.arange(90)
     apart = Members(np.zeros(90, dtype=np.int64), one_after_the_other, one_after_the_other, True, None)
-    assert apart.count(Room(-1, -1, 99, UNBOUNDED)) == 2**90 - 1
+    assert apart.count(SequenceRoom(-1, -1, 99, UNBOUNDED)) == 2**90 - 1
 
 
 @pytest.mark.parametrize("bound", ["_MOST_WORK", "_MOST_ENDS"])
 def test_too_much_work_is_left_to_others(bound: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(sequences, bound, 1)
     members = Members(np.arange(3), np.zeros(3, dtype=np.int64), np.full(3, 9), True, None)
-    assert members.count(Room(-1, -1, 9, UNBOUNDED)) is None
+    assert members.count(SequenceRoom(-1, -1, 9, UNBOUNDED)) is None
 
 
 def test_as_many_equal_values_as_can_follow_each_other_are_left_to_others() -> None:
     alike = np.zeros(7, dtype=np.int64)
-    assert Members(alike, alike, alike + 9, True, None).count(Room(-1, -1, 9, UNBOUNDED)) is None
+    assert Members(alike, alike, alike + 9, True, None).count(SequenceRoom(-1, -1, 9, UNBOUNDED)) is None
