@@ -101,6 +101,7 @@ def _declared(entry: str) -> tuple[LogFormat, ...]:
     return declared if isinstance(declared, tuple) else (declared,)
 
 
+@functools.cache
 def format_named(name: str) -> LogFormat:
     """The format of this name; raises LogFormatError for an unknown one."""
     names = []

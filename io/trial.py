@@ -99,7 +99,10 @@ def _first_records(known: LogFormat, head: bytes) -> bytes:
 def _with(options: ReadOptions, found: re.Match[str]) -> ReadOptions:
     """The options with what was offered."""
     if found["map"]:
-        (text,) = shlex.split(found["map"])
+        try:
+            (text,) = shlex.split(found["map"])
+        except ValueError:  # a name with a quote, told as it stands in the file
+            return options
         pairs = [pair.partition("=") for pair in next(csv.reader([text]))]
         columns = ((field, column) for field, _, column in pairs)
         return replace(options, columns=(*options.columns, *columns))

@@ -16,7 +16,7 @@ from cepctl.io.formats import HEAD_BYTES
 from cepctl.runners.runner import Runner, Watcher
 
 Result = TypeVar("Result")
-MOST_FILES = 100
+MOST_FILES = 500
 MOST_BYTES = 1 << 20
 
 

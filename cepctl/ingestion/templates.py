@@ -19,7 +19,8 @@ from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.formats import OpenLog, format_of, open_log
+from cepctl.io.formats import OpenLog, format_named, format_of, open_log
+from cepctl.io.source.head_shapes import head_shape
 from cepctl.io.source.locations import FilePart
 from cepctl.io.templates.survey import MOST_TEMPLATES, Survey, survey_of, templates_of
 from cepctl.runners.runner import Runner
@@ -117,7 +118,8 @@ def with_templates(tasks: Sequence[ReadTask], found: TemplatesFound) -> list[Rea
 
 def _surveyed_bundle(bundle: Sequence[ReadTask]) -> list[_Surveyed]:
     """What the messages of neighbouring files are; the first of those that are written alike has all."""
-    looked_at = [_looked_at(task, several=len(bundle) > 1) for task in bundle]
+    by_shape: dict[bytes, HeadTold] | None = {} if len(bundle) > 1 else None
+    looked_at = [_looked_at(task, by_shape) for task in bundle]
     found: list[_Surveyed] = []
     for _, run in groupby(looked_at, lambda each: each.alike and each.alike.form):
         files = list(run)
@@ -134,10 +136,11 @@ def _of_alike(files: Sequence[_Alike], options: ReadOptions) -> Survey:
     return survey_of(reader.messages([each.text for each in files], files[0].forms, options))
 
 
-def _looked_at(task: ReadTask, *, several: bool) -> _Surveyed:
+def _looked_at(task: ReadTask, by_shape: dict[bytes, HeadTold] | None) -> _Surveyed:
     """What the messages of a file are; nothing where it cannot be read, which reading will say.
 
-    Of `several` files those of one form are surveyed together, so nothing but that form is told of them.
+    Of several files those of one form are surveyed together, so nothing but that form is told of them; and
+    what the first head of its shape told holds for all (`by_shape`).
     """
     if task.file.left_out is not None:
         return _Surveyed()
@@ -145,11 +148,10 @@ def _looked_at(task: ReadTask, *, several: bool) -> _Surveyed:
         with open_log(task.file.location) as log:
             if not log.head:
                 return _Surveyed()
-            known = format_of(log.head, task.file.name, task.input_format, task.options)
+            text = whole_text(task, log) if by_shape is not None else None
+            head, known = _head_told(task, log.head, None if text is None else by_shape)
             if known.messages is None:
-                return _Surveyed(HeadTold(known.name))
-            head = HeadTold(known.name, _forms(known, log.head, task))
-            text = whole_text(task, log) if several and known.alike is not None else None
+                return _Surveyed(head)
             if known.alike is not None and text is not None:
                 forms = dict(head.forms)
                 form = known.alike.form(text, forms)
@@ -158,6 +160,20 @@ def _looked_at(task: ReadTask, *, several: bool) -> _Surveyed:
             return _Surveyed(head, _survey(task, known, log))
     except (CepctlError, OSError):
         return _Surveyed()
+
+
+def _head_told(
+    task: ReadTask, head: bytes, by_shape: dict[bytes, HeadTold] | None
+) -> tuple[HeadTold, LogFormat]:
+    shape = None if by_shape is None else head_shape(head)
+    told = None if by_shape is None or shape is None else by_shape.get(shape)
+    if told is not None and told.format is not None:
+        return told, format_named(told.format)
+    known = format_of(head, task.file.name, task.input_format, task.options)
+    told = HeadTold(known.name, () if known.messages is None else _forms(known, head, task))
+    if by_shape is not None and shape is not None:
+        by_shape[shape] = told
+    return told, known
 
 
 def _forms(known: LogFormat, head: bytes, task: ReadTask) -> tuple[tuple[str, str], ...]:

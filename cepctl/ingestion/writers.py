@@ -10,7 +10,7 @@ which times are written holds more than a thousandth of its ticks in records.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -41,6 +41,8 @@ LINES_ARE_ORDERED = True
 """Whether the order of the lines of a log is evidence where nobody says so."""
 MOST_STEPS_BACK = 0.01
 """Of the lines of a log so many may step back, if it is taken to be in order where nobody says so."""
+_FEW_ROWS = 1_000
+"""So many are kept from one look to the next."""
 
 
 @dataclass(frozen=True)
@@ -171,10 +173,25 @@ class Log:
         ticks = (np.asarray(each.to_numpy(), np.int64) for each in (lower, upper))
         return RecordBlock(writer, np.asarray(order.to_numpy(), np.int64), *ticks)
 
-    def walked(self, finer: int, shared: SharedStamps, files: fs.FileSystem) -> WrittenLog:
+    def looked_at(self, files: fs.FileSystem) -> tuple[SharedStamps, WrittenLog | None]:
+        """Stamps that its records share, and what the order says of them in ticks as they are; None if many.
+
+        Of thousands of small logs each would else be read once for each of the two.
+        """
+        rows = sum(chunk.rows for chunk in self.chunks)
+        if rows == 1 and not self.at_once:
+            alone = SharedStamps(0, (1, 1), (np.zeros(1, np.bool_),))
+            return alone, WrittenLog(self.name, self.unsaid, 1, 0, Eras(events=1), alone)
+        if rows > _FEW_ROWS:
+            return shared_stamps(self.blocks(files), self.reach), None
+        blocks = list(self.blocks(files))
+        shared = shared_stamps(blocks, self.reach)
+        return shared, self.walked(1, shared, blocks)
+
+    def walked(self, finer: int, shared: SharedStamps, blocks: Iterable[Block]) -> WrittenLog:
         """What the order says of each record, in ticks so many times finer."""
         eras = Eras()
-        for block, exact in zip(self.blocks(files), shared.exact, strict=True):
+        for block, exact in zip(blocks, shared.exact, strict=True):
             eras.add(block.finer(finer, exact) if finer > 1 else block)
         return WrittenLog(self.name, self.unsaid, len(self.names), self.unwritten, eras, shared)
 
@@ -220,15 +237,19 @@ def in_written_order(
     logs = list(logs_of(results, stored, unsaid))
     if not logs:
         return Written(results, unit)
-    shared = [shared_stamps(log.blocks(files), log.reach) for log in logs]
+    looked_at = [log.looked_at(files) for log in logs]
+    shared = [each for each, _ in looked_at]
     wanted = [each for log, each in zip(logs, shared, strict=True) if LINES_ARE_ORDERED or not log.unsaid]
     finer, finer_unit = finer_ticks(_needed(wanted), unit, results, fixed=unit_is_given)
-    walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
+    walked = [
+        log.walked(finer, each, log.blocks(files)) if known is None or finer > 1 else known
+        for log, (each, known) in zip(logs, looked_at, strict=True)
+    ]
     taken = [each.shared for each in walked if each.is_taken]
     if (least := finer_ticks(_needed(taken), unit, results, fixed=unit_is_given))[0] < finer:
         # What is in no order needs no room.
         finer, finer_unit = least
-        walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
+        walked = [log.walked(finer, each, log.blocks(files)) for log, each in zip(logs, shared, strict=True)]
     rows = {
         path: each
         for log, told in zip(logs, walked, strict=True)

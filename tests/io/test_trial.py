@@ -54,3 +54,10 @@ def test_what_cannot_be_tried_is_refused_as_before(
     told = capsys.readouterr().err.strip()
     assert "--map event_type=a,time=TIME" in told
     assert "no option is sure to make events of it" in told
+
+
+def test_a_name_with_a_quote_is_refused_as_before(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Lines from the middle of a document, whose first is taken for a header."""
+    (tmp_path / "x.csv").write_text('   "start.ms": 7,\n   "container.end.ms": 9,\n   "priority": 20,\n')
+    assert main(["ingest", str(tmp_path / "x.csv"), "-o", str(tmp_path / "e"), "--runner", "local"]) == 3
+    assert "Traceback" not in capsys.readouterr().err
