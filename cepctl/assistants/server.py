@@ -9,6 +9,7 @@ from typing import Any
 from cepctl import __version__
 from cepctl.assistants.places import OpenFolders
 from cepctl.assistants.tools import Tools
+from cepctl.assistants.wording import in_words_of_tools
 from cepctl.errors import CepctlError, UsageError
 
 _LONGEST_ERROR = 4_000
@@ -50,6 +51,6 @@ def _told(tool: Callable[..., dict[str, Any]], error: type[Exception]) -> Callab
         try:
             return tool(*given, **named)
         except CepctlError as problem:
-            raise error(str(problem)[:_LONGEST_ERROR]) from None
+            raise error(in_words_of_tools(str(problem))[:_LONGEST_ERROR]) from None
 
     return calling

@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any
 
 from cepctl.assistants.places import OpenFolders
+from cepctl.assistants.wording import in_words_of_tools
 from cepctl.errors import UsageError
 from cepctl.notices import gathering
 from cepctl.uncertainty.short_rules import short_rule
@@ -156,7 +157,7 @@ class Tools:
             runner="local", **reading,
         ) as found:  # fmt: skip
             rows = json.loads(_as_json(found.head(limit)))
-            warnings = [each.message for each in told if each.kind == "warning"]
+            warnings = [in_words_of_tools(each.message) for each in told if each.kind == "warning"]
             answer = bounded(
                 {
                     "summary": str(found.summary),

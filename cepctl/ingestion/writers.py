@@ -179,7 +179,7 @@ class Log:
         Of thousands of small logs each would else be read once for each of the two.
         """
         rows = sum(chunk.rows for chunk in self.chunks)
-        if rows == 1 and not self.at_once:
+        if rows == len(self.chunks) == 1 and not self.at_once:
             alone = SharedStamps(0, (1, 1), (np.zeros(1, np.bool_),))
             return alone, WrittenLog(self.name, self.unsaid, 1, 0, Eras(events=1), alone)
         if rows > _FEW_ROWS:
@@ -188,7 +188,7 @@ class Log:
         shared = shared_stamps(blocks, self.reach)
         return shared, self.walked(1, shared, blocks)
 
-    def walked(self, finer: int, shared: SharedStamps, blocks: Iterable[Block]) -> WrittenLog:
+    def walked(self, finer: int, shared: SharedStamps, blocks: Iterable[RecordBlock]) -> WrittenLog:
         """What the order says of each record, in ticks so many times finer."""
         eras = Eras()
         for block, exact in zip(blocks, shared.exact, strict=True):

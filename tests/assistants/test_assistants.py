@@ -133,6 +133,26 @@ def test_what_a_user_can_mend_is_told_as_it_is(samples: Path) -> None:
     assert "limit is from 1 to 50" in said[2]
 
 
+def test_no_option_is_named_that_the_tools_lack_as_if_they_took_it(samples: Path) -> None:
+    (samples / "here").mkdir()
+    (samples / "here" / "link.csv").symlink_to(samples.parent / "secret.csv")
+    (samples / "door.log").write_text("2026-06-14 08:15:04 door 1 open\n")
+    query = "PATTERN SEQ(A a, B b)"
+    refused, answered = asked(
+        samples,
+        [
+            ("inspect", {"events": ["here"]}),
+            ("match", {"query": query, "events": ["here", "door.log"]}),
+        ],
+    )
+    assert refused.is_error
+    assert "no tool follows it" in refused.content[0].text
+    told = " ".join(answer(answered)["warnings"])
+    assert "no tool follows it" in told
+    assert "the tools do not take --tz" in told
+    assert "follow" not in (refused.content[0].text + told).replace("no tool follows it", "")
+
+
 def test_all_that_inspect_knows_is_there_for_who_asks(samples: Path) -> None:
     (found,) = asked(samples, [("inspect", {**LOGS, "full": True})])
     assert {"CPU", "TaskStart"} <= {each["event_type"] for each in answer(found)["types"]}
