@@ -181,6 +181,22 @@ _COPIES = 6
 """Events are held as they are read, joined, as a frame, and sorted and grouped in some ways at a time."""
 
 
+def _values_and_keys(
+    inputs: EventInputs, attributes: Sequence[AttributeColumn], memory: MemoryBudget
+) -> tuple[tuple[AttributeValues, ...], tuple[SharedKey, ...]]:
+    """The values of the attributes that most events have, and the keys among them.
+
+    Of millions of types what is compared takes hundreds of megabytes, which are free again behind it.
+    """
+    names = [each.name for each in sorted(attributes, key=lambda each: -each.values) if each.values]
+    looked_at = names[:MOST_ATTRIBUTES]
+    inputs.require_room(sorted(looked_at[:AT_ONCE]), _COPIES, memory, "inspect")
+    shown = partial(beside, passing=INPUT_ERRORS)
+    found = shown(SideFigure.VALUES, lambda: attribute_values(inputs, looked_at), None)
+    values, compared = ((), None) if found is None else found
+    return values, () if compared is None else shown(SideFigure.KEYS, partial(join_keys, compared), ())
+
+
 def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> Inspection:
     """Count and measure all events of the inputs.
 
@@ -202,17 +218,7 @@ def inspect_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> I
         (pl.col("upper") > pl.col("lower")).sum().alias("uncertain"),
     ).row(0)
     types, attributes = type_facts(events, together), attribute_columns(inputs)
-    names = [each.name for each in sorted(attributes, key=lambda each: -each.values) if each.values]
-    looked_at = names[:MOST_ATTRIBUTES]
-    room = sorted(looked_at[:AT_ONCE])
-    inputs.require_room(room, _COPIES, memory or reading_budget(), "inspect")
-    keys: tuple[SharedKey, ...] = ()
-    found = shown(SideFigure.VALUES, lambda: attribute_values(inputs, looked_at), None)
-    values, compared = ((), None) if found is None else found
-    if compared is not None:
-        keys = shown(SideFigure.KEYS, partial(join_keys, compared), ())
-    # Of millions of types they take hundreds of megabytes.
-    found = compared = None
+    values, keys = _values_and_keys(inputs, attributes, memory or reading_budget())
     graph = shown(SideFigure.CLOCK_GRAPH, lambda: clock_graph(ordered_pairs(events, unit)), ClockGraph())
     drifting = shown(SideFigure.DRIFTING_CLOCKS, lambda: drifting_clocks(inputs), DriftingClocks())
     by_count = types.columns.get_column("event_type").to_list()

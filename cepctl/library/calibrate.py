@@ -3,23 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import UnsupportedQueryError, UsageError
-from cepctl.library.events import paths_of
-from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.laws import LawFile
 from cepctl.library.notices import tell_plan
-from cepctl.library.options import EventOptions, PathText, raw_input
+from cepctl.library.options import PathText, TruthKeywords
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, TruthAsked, truth_of
+from cepctl.library.true_events import TruthAsked, asked_in, events_told, truth_of
 from cepctl.notices import READING, tell
-from cepctl.process.memory import MemoryBudget, budget_of, default_budget
+from cepctl.process.memory import MemoryBudget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
@@ -47,20 +44,12 @@ def calibrate(
     query: str | Path | None,
     events: Events,
     *,
-    coarsen: str | None = None,
-    jitter: str | None = None,
     clock: str | None = None,
-    model: PathText | None = None,
     by: str | None = None,
-    step: str | Sequence[str] = TYPE,
-    part: str | None = None,
-    seed: int = 1,
     repeat: int = 1,
     blurred: PathText | None = None,
-    no_given: bool = False,
     laws: PathText | None = None,
-    max_memory: str | None = None,
-    **reading: Unpack[EventOptions],
+    **keywords: Unpack[TruthKeywords],
 ) -> Calibration:
     """Hide true times, and hold what is then stated to what happened.
 
@@ -70,30 +59,19 @@ def calibrate(
         Its text, or the path of its file; None for pairs of events of one key with different steps.
     events
         As `cepctl.match` takes them; their logged times are taken as true.
-    coarsen, jitter, clock, model
-        How times are hidden, one of them: `"1 day"` tells the unit alone, `"60 s"` adds an error of up to so
-        much either way, `"by=node 500 ms"` gives each clock an offset of up to so much, and an uncertainty
-        model (TOML) adds what its rules say.
+    clock
+        One way to hide times: `"by=node 500 ms"` gives each clock an offset of up to so much.
     by
-        The attribute that names the key of an event, by which rows are taken to err together; of pairs
-        `case_id` where it is None.
-    step
-        The attribute, or attributes, that tell the types of rows apart.
-    part
-        `"I/K"`: only the keys whose place in code-point order is I modulo K.
-    seed, repeat
-        Of the draws; with `repeat` several seeds are taken, from `seed` on, and their rows pooled.
+        The attribute that names the key of an event, by which rows err together; of pairs `case_id`.
+    repeat
+        So many seeds are taken, from `seed` on, and their rows pooled.
     blurred
         Directory of a dataset to write the blurred events to, with the attribute `truth`.
-    no_given
-        Leave out what the datasets say that every world satisfies.
     laws
-        A model file whose laws of order (`[[law]]`) weigh the orders of events; those that the datasets or
-        `model` state are not asked.
-    max_memory
-        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
-    reading
-        How raw logs and tables are read, as `cepctl.match` has it.
+        A model file whose laws of order (`[[law]]`) are asked, instead of those of datasets and `model`.
+    keywords
+        How times are hidden and rows drawn (`TruthKeywords` of cepctl/library/options.py: `coarsen`,
+        `jitter`, `model`, `step`, ...), and how logs are read (`EventOptions`).
 
     Returns
     -------
@@ -109,29 +87,18 @@ def calibrate(
     --------
     >>> import pyarrow as pa
     >>> columns = {"event_type": ["A", "B"] * 2, "case_id": [7, 7, 8, 8], "lower": [1, 3, 2, 9]}
-    >>> events = pa.table(columns | {"upper": columns["lower"]})
-    >>> found = calibrate(None, events, coarsen="5 ms")
+    >>> found = calibrate(None, pa.table(columns | {"upper": columns["lower"]}), coarsen="5 ms")
     >>> found.rows, found.open, found.scores.brier
     (2, 1, 0.36)
     """
-    blur = (coarsen, jitter, clock, None if model is None else str(model))
-    asked = TruthAsked(
+    asked = replace(
+        asked_in(keywords, by, clock),
         text=None if query is None else query_text(query),
-        blur=blur,
-        by=by,
-        steps=(step,) if isinstance(step, str) else tuple(step),
-        part=part,
-        seed=seed,
         repeat=repeat,
         blurred=None if blurred is None else str(blurred),
-        no_given=no_given,
         laws=None if laws is None else LawFile.read(laws),
     )
-    choices = raw_input(reading)
-    with ExitStack() as opened:
-        paths = paths_of(events, opened)
-        refuse_for_datasets(paths, reading)
-        memory = default_budget() if max_memory is None else budget_of(max_memory)
+    with events_told(events, keywords) as (paths, choices, memory):
         return calibrated(paths, asked, choices, memory)
 
 

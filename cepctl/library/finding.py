@@ -96,12 +96,7 @@ def find_matches(
         found = counts.rows if options.exists else rows.found
         summary = summary_of(plan, inputs, found, counts, ran, judged=judged, answer=answer)
         tell_doubts(summary)
-        if not counts.rows:
-            tell_absent_values(plan, inputs)
-        tell_exact_times(plan, inputs, counts)
-        if not (question.raw_input.no_writer or options.exists or question.kleene == "summary"):
-            tell_shared_stamps(plan, inputs, rows, counts)
-        tell_missing_window(plan, counts)
+        _tell_beside(question, plan, inputs, rows, counts)
         behind = None
         if plan.group_by is not None:
             own = folder / "behind-keys"
@@ -109,6 +104,18 @@ def find_matches(
                 _rows_behind, plan, inputs, options, question.execution, own, scratch is not None
             )
         return Matches(Found(question.text, plan, inputs, rows, summary, behind), stack.pop_all(), times)
+
+
+def _tell_beside(
+    question: Question, plan: Plan, inputs: EventInputs, rows: FoundRows, counts: RowCounts
+) -> None:
+    """What else people should know of an answer."""
+    if not counts.rows:
+        tell_absent_values(plan, inputs)
+    tell_exact_times(plan, inputs, counts)
+    if not (question.raw_input.no_writer or question.matching.exists or question.kleene == "summary"):
+        tell_shared_stamps(plan, inputs, rows, counts)
+    tell_missing_window(plan, counts)
 
 
 def opened_search(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Unpack
@@ -14,18 +14,16 @@ from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.execution import runner_of
 from cepctl.library.keywords import told_in_keywords
 from cepctl.library.notices import tell_reading
-from cepctl.library.options import PathText, ReadingOptions, raw_input
+from cepctl.library.options import IngestKeywords, PathText, raw_input, reading_in
 from cepctl.library.outputs import refuse_overwriting
-from cepctl.library.raw_input import ingest_options
+from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.library.selection import require_between
 from cepctl.library.sketch import USUAL_SHARE, refuse_unsketchable, sketched
 from cepctl.matching.execution import AUTO
-from cepctl.process.memory import reading_budget
+from cepctl.process.memory import MemoryBudget, reading_budget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
     from cepctl.ingestion.explaining import ExplainedFile
     from cepctl.ingestion.options import IngestOptions
     from cepctl.ingestion.summary import IngestSummary
@@ -64,18 +62,7 @@ def ingest(
     format: str | None = None,
     overwrite: bool = False,
     max_memory: str | None = None,
-    strict: bool = False,
-    report: PathText | None = None,
-    rejects: PathText | None = None,
-    max_errors: int | None = None,
-    sketch: bool = False,
-    sketch_on: str | Sequence[str] = (),
-    sketch_share: float | None = None,
-    runner: str = AUTO,
-    spark: SparkSession | None = None,
-    master: str | None = None,
-    conf: Mapping[str, str] | None = None,
-    **reading: Unpack[ReadingOptions],
+    **keywords: Unpack[IngestKeywords],
 ) -> Ingested:
     """Turn logs into a dataset of Parquet events.
 
@@ -91,20 +78,9 @@ def ingest(
         Replace the dataset at `output`.
     max_memory
         Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
-    strict
-        Fail when a file in a directory cannot be read, which is named and left out otherwise, or when an XES
-        log marks uncertainty that has no model here, which is counted otherwise.
-    report, rejects
-        Files for an account of every file (JSON) and for the bad records (JSON lines).
-    max_errors
-        Fail when there are more bad records; the larger of 10 and 0.1 % by default.
-    sketch, sketch_on, sketch_share
-        Whether the dataset is sketched, too, and what that keeps, as `cepctl.sketch` has it; each of the
-        last two asks for it.
-    runner, spark, master, conf
-        Who does the work, as `cepctl.match` has it.
-    reading
-        How logs are read: `ReadingOptions` of cepctl/library/options.py.
+    keywords
+        Who does the work (`RunnerKeywords` of cepctl/library/options.py), how logs are read
+        (`ReadingOptions`), what is told of them, and whether the dataset is sketched, too (`IngestKeywords`).
 
     Returns
     -------
@@ -116,32 +92,48 @@ def ingest(
     CepctlError
         What the user can mend.
     """
-    require_between("max_errors", max_errors, 0, None)
+    reading = reading_in(keywords, IngestKeywords)
     choices = raw_input(reading, format)
-    options = ingest_options(
-        choices,
-        overwrite=overwrite,
-        memory=reading_budget(max_memory),
-        strict=strict,
-        report=None if report is None else os.fspath(report),
-        rejects=None if rejects is None else os.fspath(rejects),
-        max_errors=max_errors,
+    options = _options(choices, keywords, overwrite=overwrite, memory=reading_budget(max_memory))
+    runner = runner_of(
+        *(keywords.get("runner", AUTO), keywords.get("spark")),
+        *(keywords.get("master"), keywords.get("conf")),
     )
-    chosen = runner_of(runner, spark, master, conf)
     with ExitStack() as opened:
         sources, target = paths_of(paths, opened), os.fspath(output)
         written = {"output": target, "rejects": options.rejects, "report": options.report}
         refuse_overwriting(written, sources, choices, replaced="output")
         refuse_for_datasets(sources, reading, ingesting=True)
-        on = [sketch_on] if isinstance(sketch_on, str) else list(sketch_on)
-        sketching = sketch or bool(on) or sketch_share is not None
-        share = USUAL_SHARE if sketch_share is None else sketch_share
-        if sketching:
-            refuse_unsketchable(target, on, share)
-        dataset = ingested(sources, target, options, chosen)
-        if sketching:
-            sketched([target], on, None, share)
-        return dataset
+        return _with_sketch(target, keywords, lambda: ingested(sources, target, options, runner))
+
+
+def _options(
+    choices: RawInput, keywords: IngestKeywords, *, overwrite: bool, memory: MemoryBudget
+) -> IngestOptions:
+    most, report, rejects = keywords.get("max_errors"), keywords.get("report"), keywords.get("rejects")
+    require_between("max_errors", most, 0, None)
+    return ingest_options(
+        choices,
+        overwrite=overwrite,
+        memory=memory,
+        strict=keywords.get("strict", False),
+        report=None if report is None else os.fspath(report),
+        rejects=None if rejects is None else os.fspath(rejects),
+        max_errors=most,
+    )
+
+
+def _with_sketch(target: str, keywords: IngestKeywords, ingest: Callable[[], Ingested]) -> Ingested:
+    """The dataset, and its sketch where one is asked for, which is refused before anything is read."""
+    named, asked = keywords.get("sketch_on", ()), keywords.get("sketch_share")
+    on = [named] if isinstance(named, str) else list(named)
+    if not (keywords.get("sketch", False) or on or asked is not None):
+        return ingest()
+    share = USUAL_SHARE if asked is None else asked
+    refuse_unsketchable(target, on, share)
+    dataset = ingest()
+    sketched([target], on, None, share)
+    return dataset
 
 
 def explained_files(paths: Sequence[str], options: IngestOptions) -> list[ExplainedFile]:

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import ExitStack
+from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import UnsupportedQueryError, UsageError
-from cepctl.library.events import paths_of
-from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.keywords import told_in_keywords
-from cepctl.library.options import EventOptions, PathText, raw_input
+from cepctl.library.options import TruthKeywords
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, TruthAsked, truth_of
-from cepctl.process.memory import MemoryBudget, budget_of, default_budget
+from cepctl.library.true_events import TruthAsked, asked_in, events_told, truth_of
+from cepctl.process.memory import MemoryBudget
 
 if TYPE_CHECKING:
     from cepctl.laws.learning.learned import Learned
@@ -33,16 +31,8 @@ def learn(
     events: Events,
     *,
     by: str,
-    step: str | Sequence[str] = TYPE,
-    coarsen: str | None = None,
-    jitter: str | None = None,
-    model: PathText | None = None,
-    part: str | None = None,
-    seed: int = 1,
     max_keys: int = MOST_KEYS,
-    no_given: bool = False,
-    max_memory: str | None = None,
-    **reading: Unpack[EventOptions],
+    **keywords: Unpack[TruthKeywords],
 ) -> Learned:
     """Learn a law of order from events whose times are known: hide the times, and see which order was true.
 
@@ -52,22 +42,11 @@ def learn(
         As `cepctl.match` takes them; their logged times are taken as true.
     by
         The attribute that names the key of an event.
-    step
-        The attribute, or attributes, that name its step.
-    coarsen, jitter, model
-        How times are hidden, as `cepctl.calibrate` has it.
-    part
-        `"I/K"`: only the keys whose place in code-point order is I modulo K.
-    seed
-        Of the draws, of which keys are taken and of their folds.
     max_keys
         Learn from so many keys at most.
-    no_given
-        Leave out what the datasets say that every world satisfies.
-    max_memory
-        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
-    reading
-        How raw logs and tables are read, as `cepctl.match` has it.
+    keywords
+        How times are hidden and keys drawn (`TruthKeywords` of cepctl/library/options.py: `coarsen`,
+        `jitter`, `model`, `step`, ...), and how logs and tables are read (`EventOptions`).
 
     Returns
     -------
@@ -90,21 +69,8 @@ def learn(
     >>> found.law.before["Open", "Shut"] > 1, found.keys
     (True, 40)
     """
-    asked = TruthAsked(
-        text=None,
-        blur=(coarsen, jitter, None, None if model is None else str(model)),
-        by=by,
-        steps=(step,) if isinstance(step, str) else tuple(step),
-        part=part,
-        seed=seed,
-        no_given=no_given,
-        command="learn",
-    )
-    choices = raw_input(reading)
-    with ExitStack() as opened:
-        paths = paths_of(events, opened)
-        refuse_for_datasets(paths, reading)
-        memory = default_budget() if max_memory is None else budget_of(max_memory)
+    asked = replace(asked_in(keywords, by), command="learn")
+    with events_told(events, keywords) as (paths, choices, memory):
         return learned_from(paths, asked, max_keys, choices, memory)
 
 

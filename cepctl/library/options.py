@@ -7,12 +7,16 @@ from collections.abc import Mapping, Sequence
 from datetime import datetime
 from difflib import get_close_matches
 from functools import cache
-from typing import Any, Literal, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, TypedDict
 
 from cepctl.errors import UsageError
+from cepctl.laws.choices import Beyond
 from cepctl.library.exclusions import refuse_excluded
 from cepctl.library.raw_input import RawInput
 from cepctl.uncertainty.short_rules import words_of
+
+if TYPE_CHECKING:
+    from pyspark.sql import SparkSession
 
 PathText = str | os.PathLike[str]
 """A path of this machine or, as text, a URI of any filesystem that Arrow knows."""
@@ -20,6 +24,8 @@ Uncertainty = PathText | Sequence[str] | Mapping[str, str]
 """A model file, a rule in one line, several, or the same by what they are about."""
 Writer = str | Sequence[str] | Mapping[str, str | Sequence[str]]
 """What events of one writer share; or that as `by`, and as `along` what tells their order."""
+SketchUse = Literal["auto", "off"]
+SKETCH_USES: tuple[SketchUse, ...] = ("auto", "off")
 EpochUnit = Literal["s", "ms", "us", "ns"]
 _EPOCH_UNITS = ("s", "ms", "us", "ns")
 
@@ -103,6 +109,145 @@ class EventOptions(ReadingOptions, total=False):
     input_format: str | None
 
 
+class RunnerKeywords(TypedDict, total=False):
+    """Who does the work.
+
+    runner
+        `auto`: Spark where a session runs, this process otherwise; `spark` starts a session where none runs,
+        and stops it; `local` needs no Java.  All give the same rows.
+    spark
+        A session that runs, which is used and left as it is.
+    master, conf
+        Where a session is started, and with which settings.
+    """
+
+    runner: str
+    spark: SparkSession | None
+    master: str | None
+    conf: Mapping[str, str] | None
+
+
+class RowKeywords(TypedDict, total=False):
+    """Which matches are kept, and by what they are weighed.
+
+    min_confidence
+        Keep matches with at least this confidence; the larger of it and CONFIDENCE applies.
+    top_k
+        Keep this many matches, the most probable.
+    max_matches
+        Fail where there are more matches than this, 10,000,000 by default.
+    approximate
+        Estimate confidences that are too costly to compute exactly, to within so much (0.0001 to 0.5).
+    since, until
+        Keep matches that start at that time or later, at that time or earlier: ISO 8601, `-24h`, `today`,
+        `yesterday`, or a datetime; UTC where it names no zone.
+    exists
+        Say only whether there is a match, and the first one, of smallest `start`, then `match`; with
+        GROUP BY for each key that has one.
+    closed
+        Leave out rows that the end of the events leaves open: what must not happen after them may come later.
+    no_given
+        Leave out what the datasets say that every world satisfies (`[[given]]` in their models).
+    laws
+        A model file whose laws of order (`[[law]]`) weigh the orders of events, instead of those of the
+        datasets.
+    no_laws
+        Leave out the laws of order of the datasets.
+    beyond, law_limit
+        A key of which more than `law_limit` sets of events may have happened in some cell of time is too
+        much work under a law: `refuse`, or with `lawless` compute it without, which the column `law` says.
+    """
+
+    min_confidence: float | None
+    top_k: int | None
+    max_matches: int
+    approximate: float | None
+    since: str | datetime | None
+    until: str | datetime | None
+    exists: bool
+    closed: bool
+    no_given: bool
+    laws: PathText | None
+    no_laws: bool
+    beyond: Beyond
+    law_limit: int
+
+
+class MatchKeywords(EventOptions, RunnerKeywords, RowKeywords, total=False):
+    """What `cepctl.match` takes beside what it names itself.
+
+    lawless
+        Add a column `lawless`, the confidence without the law.
+    sketch
+        `auto`: where every dataset has a sketch beside it, only row groups that can hold a match are read,
+        which changes no row; `off`: all are.
+    """
+
+    lawless: bool
+    sketch: SketchUse
+
+
+class IngestKeywords(ReadingOptions, RunnerKeywords, total=False):
+    """What `cepctl.ingest` takes beside what it names itself.
+
+    strict
+        Fail when a file in a directory cannot be read, which is named and left out otherwise, or when an XES
+        log marks uncertainty that has no model here, which is counted otherwise.
+    report, rejects
+        Files for an account of every file (JSON) and for the bad records (JSON lines).
+    max_errors
+        Fail when there are more bad records; the larger of 10 and 0.1 % by default.
+    sketch, sketch_on, sketch_share
+        Whether the dataset is sketched, too, and what that keeps, as `cepctl.sketch` has it; each of the
+        last two asks for it.
+    """
+
+    strict: bool
+    report: PathText | None
+    rejects: PathText | None
+    max_errors: int | None
+    sketch: bool
+    sketch_on: str | Sequence[str]
+    sketch_share: float | None
+
+
+class TruthKeywords(EventOptions, total=False):
+    """What `cepctl.calibrate` and `cepctl.learn` take beside what they name themselves.
+
+    coarsen, jitter, model
+        How times are hidden, one of them: `"1 day"` tells the unit alone, `"60 s"` adds an error of up to so
+        much either way, and an uncertainty model (TOML) adds what its rules say.
+    step
+        The attribute, or attributes, that tell the types of rows apart; `event_type` by default.
+    part
+        `"I/K"`: only the keys whose place in code-point order is I modulo K.
+    seed
+        Of the draws, 1 by default; of `learn` also of which keys are taken and of their folds.
+    no_given
+        Leave out what the datasets say that every world satisfies.
+    max_memory
+        Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
+    """
+
+    coarsen: str | None
+    jitter: str | None
+    model: PathText | None
+    step: str | Sequence[str]
+    part: str | None
+    seed: int
+    no_given: bool
+    max_memory: str | None
+
+
+_ALL_KEYWORDS = (MatchKeywords, IngestKeywords, TruthKeywords)
+
+
+def reading_in(keywords: Mapping[str, Any], known: type) -> dict[str, Any]:
+    """Those that say how events are read, and those that no `known` ones are, which `raw_input` refuses."""
+    own = known.__annotations__.keys() - EventOptions.__annotations__.keys()
+    return {name: value for name, value in keywords.items() if name not in own}
+
+
 @cache
 def keywords() -> frozenset[str]:
     """What the calls of the library take, by their names; they are imported for it."""
@@ -113,7 +258,7 @@ def keywords() -> frozenset[str]:
     calls = (getattr(cepctl, name) for name in cepctl.__all__ if name.islower())
     taken = (signature(each).parameters.values() for each in calls if hasattr(each, "__wrapped__"))
     own = {each.name for parameters in taken for each in parameters if each.kind is each.KEYWORD_ONLY}
-    return frozenset({*own, *EventOptions.__annotations__})
+    return frozenset(own.union(*(each.__annotations__ for each in _ALL_KEYWORDS)))
 
 
 _CLAUSES = {

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from cepctl.language.ast import Query
+    from cepctl.library.options import SketchUse
     from cepctl.library.raw_input import RawInput
     from cepctl.library.selection import Matching
-    from cepctl.library.sketch import SketchUse
     from cepctl.matching.execution import Execution
     from cepctl.plan.choices import KleeneRows
 

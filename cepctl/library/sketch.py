@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Literal, get_args
+from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
 from cepctl.library.keywords import told_in_keywords
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
     from cepctl.sketches.making import Made
     from cepctl.sketches.reading import Sketch
 
-SketchUse = Literal["auto", "off"]
-SKETCH_USES = get_args(SketchUse)
 USUAL_SHARE = 0.125
 """Of the rarest types so large a part of all events is kept one by one."""
 

@@ -2,23 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from cepctl.errors import EventSchemaError, UnsupportedQueryError, UsageError
 from cepctl.library.assumed_order import without_assumed_order
+from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.laws import LawFile
 from cepctl.library.notices import tell_reading
+from cepctl.library.options import TruthKeywords, raw_input, reading_in
 from cepctl.library.raw_input import RawInput, given_ingest_options
 from cepctl.notices import READING, tell
-from cepctl.process.memory import MemoryBudget
+from cepctl.process.memory import MemoryBudget, budget_of, default_budget
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
     from cepctl.calibration.blurs import Blur
     from cepctl.calibration.truth import TrueEvents
+    from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
     from cepctl.schema import TimeUnit
 
@@ -46,6 +50,36 @@ class TruthAsked:
     no_given: bool = False
     laws: LawFile | None = None
     command: str = "calibrate"
+
+
+def asked_in(keywords: TruthKeywords, by: str | None, clock: str | None = None) -> TruthAsked:
+    """What is asked in keywords of pairs of events whose key is `by`."""
+    step, model = keywords.get("step", TYPE), keywords.get("model")
+    path = None if model is None else str(model)
+    return TruthAsked(
+        text=None,
+        blur=(keywords.get("coarsen"), keywords.get("jitter"), clock, path),
+        by=by,
+        steps=(step,) if isinstance(step, str) else tuple(step),
+        part=keywords.get("part"),
+        seed=keywords.get("seed", 1),
+        no_given=keywords.get("no_given", False),
+    )
+
+
+@contextmanager
+def events_told(
+    events: Events, keywords: TruthKeywords
+) -> Iterator[tuple[list[str], RawInput, MemoryBudget]]:
+    """The paths of events while they are there, how they are read, and within which memory."""
+    from cepctl.library.events import paths_of
+
+    reading, most = reading_in(keywords, TruthKeywords), keywords.get("max_memory")
+    choices = raw_input(reading)
+    with ExitStack() as opened:
+        paths = paths_of(events, opened)
+        refuse_for_datasets(paths, reading)
+        yield paths, choices, default_budget() if most is None else budget_of(most)
 
 
 def truth_of(

@@ -34,7 +34,7 @@ from cepctl.plan.given import attributes_read, given_of
 from cepctl.plan.grouping import group_columns
 from cepctl.plan.laws import laws_of
 from cepctl.plan.or_free_patterns import MAX_READINGS, OrFreePattern, VariableNames, or_free_patterns
-from cepctl.plan.plan import Alternative, Given, Plan
+from cepctl.plan.plan import Alternative, Given, Plan, ReturnColumn
 from cepctl.plan.predicates import Conjunct, alternative_of, in_cases, ordered_variables, with_usable_keys
 from cepctl.plan.probabilities import with_probabilities
 from cepctl.plan.problems import QueryProblems
@@ -73,24 +73,16 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
     unit = schema.time_unit if schema else MILLISECOND
     written, query = query, with_probabilities(query, unit, problems)
     analysis = _Analysis(query, schema, unit, problems)
-    strategy = query.strategy.strategy if query.strategy else SKIP_TILL_ANY_MATCH
-    patterns = or_free_patterns(query.pattern, problems, passed_over=strategy.absent is Absent.NEARER)
+    strategy, patterns = analysis.patterns()
     names = VariableNames(patterns, problems)
     where = tuple(analysis.conjuncts(names))
     analysis.check_clauses(names)
     window = analysis.window()
     query = query if query.group_by is not None else written_out(query, schema, unit, window, problems)
-    checker = Checker(names, schema, problems, "RETURN")
-    keys = group_columns(query, patterns, checker)
-    columns = return_columns(query, checker) if keys is None else ()
-    given = given_of(query, schema, analysis.unit, problems)
-    laws = laws_of(schema, columns)
+    keys, columns = _columns(query, patterns, Checker(names, schema, problems, "RETURN"))
+    given, laws = given_of(query, schema, unit, problems), laws_of(schema, columns)
     problems.raise_if_any()
-
-    read = [
-        *(each.expression for each in where),
-        *(column.expression for column in (*columns, *(keys or ()))),
-    ]
+    read = [*(each.expression for each in where), *(each.expression for each in (*columns, *(keys or ())))]
     ordered = ordered_variables(read) | _counted_in_order(query, strategy)
     every = analysis.alternatives(patterns, where, ordered, strategy)
     problems.raise_if_any()
@@ -114,6 +106,14 @@ def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
         laws=laws,
         in_units=_in_units(schema, given),
     )
+
+
+def _columns(
+    query: Query, patterns: Sequence[OrFreePattern], checker: Checker
+) -> tuple[tuple[ReturnColumn, ...] | None, tuple[ReturnColumn, ...]]:
+    """The keys of GROUP BY, None without it, and what RETURN shows of each match."""
+    keys = group_columns(query, patterns, checker)
+    return keys, return_columns(query, checker) if keys is None else ()
 
 
 def _in_units(schema: EventSchema | None, given: tuple[Given, ...]) -> bool:
@@ -142,6 +142,13 @@ class _Analysis:
     schema: EventSchema | None
     unit: TimeUnit
     problems: QueryProblems
+
+    def patterns(self) -> tuple[Strategy, Sequence[OrFreePattern]]:
+        """The strategy, and the pattern without OR, read in each of its ways."""
+        asked = self.query.strategy
+        strategy = asked.strategy if asked else SKIP_TILL_ANY_MATCH
+        passed_over = strategy.absent is Absent.NEARER
+        return strategy, or_free_patterns(self.query.pattern, self.problems, passed_over=passed_over)
 
     def conjuncts(self, names: VariableNames) -> Iterator[Conjunct]:
         """The conjuncts of WHERE, checked; timing constraints with what they say in ticks."""
