@@ -667,6 +667,17 @@ def test_there_are_few_places_to_begin_with() -> None:
     assert len(top - {"__init__.py", "__main__.py"} | {"py.typed", "sample_data"}) <= 30
 
 
+def test_functions_are_read_on_one_screen() -> None:
+    long = [
+        f"{module_name(path)}.{node.name}"
+        for path in source_files()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+        and (node.end_lineno or 0) - node.lineno + 1 > 60
+    ]
+    assert long == []
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     """So that whoever reads or seeks a name meets one thing; what is nested in a class is its own affair."""
     homes: dict[str, list[str]] = {}

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from cepctl.cli.options.help_groups import GroupedCommand
+from cepctl.cli.options.hidden_times import HiddenTimes
 from cepctl.cli.options.laws import law_file
 from cepctl.cli.options.query_text import is_query_text, query_argument, query_file_of, read_query
 from cepctl.cli.options.reading import raw_input_options
-from cepctl.cli.options.shared import json_option, memory_option, no_given_option, verbosity_options
+from cepctl.cli.options.shared import in_one, json_option, memory_option, no_given_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
@@ -19,10 +22,51 @@ from cepctl.library.calibrate import CASE, calibrated
 from cepctl.library.laws import LawFile
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, TruthAsked
+from cepctl.library.true_events import TYPE
 from cepctl.process.memory import MemoryBudget
 
+if TYPE_CHECKING:
+    from cepctl.calibration.result import Calibration
+
 _PAGES = (".html", ".htm")
+
+
+@dataclass(frozen=True)
+class _CalibrationOutput:
+    """What is written and said of a calibration."""
+
+    types: bool
+    blurred: str | None
+    form: str
+    output: str | None
+    as_json: bool
+    quiet: bool
+    verbose: bool
+
+    @property
+    def is_page(self) -> bool:
+        """Whether it is written as a page for a browser."""
+        return self.output is not None and Path(self.output).suffix.lower() in _PAGES
+
+    def refuse_other_page(self) -> None:
+        """Raise UsageError where a page is to be JSON."""
+        if self.is_page and (self.as_json or self.form == "json"):
+            raise UsageError(f"{self.output} is a page for a browser; leave out JSON, or name another file")
+
+    def write(self, found: Calibration) -> None:
+        """Write it in the form that is asked for."""
+        from cepctl.render.calibration import calibration_facts, calibration_json, calibration_text
+
+        if self.is_page:
+            from cepctl.render.pictures.calibration import calibration_page
+
+            write_pieces([calibration_page(found).encode()], self.output)
+        elif self.as_json:
+            print_answer("calibrate", calibration_facts(found))
+        else:
+            in_json = self.form == "json"
+            told = calibration_json(found) if in_json else calibration_text(found, types=self.types)
+            write_pieces([told.encode()], self.output)
 
 
 @click.command("calibrate", cls=GroupedCommand)
@@ -98,30 +142,18 @@ _PAGES = (".html", ".htm")
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
+@in_one("truth", HiddenTimes)
+@in_one("told", _CalibrationOutput)
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
     pairs: bool,
-    coarsen: str | None,
-    jitter: str | None,
-    clock: str | None,
-    model: str | None,
-    by: str | None,
-    step: str,
-    part: str | None,
-    seed: int,
+    truth: HiddenTimes,
+    told: _CalibrationOutput,
     repeat: int,
-    types: bool,
-    blurred: str | None,
-    form: str,
-    output: str | None,
-    as_json: bool,
-    no_given: bool,
     laws: LawFile | None,
     raw_input: RawInput,
     memory: MemoryBudget,
-    quiet: bool,
-    verbose: bool,
 ) -> int | None:
     """Tell whether stated probabilities are right, on EVENTS whose logged times are known to be true.
 
@@ -131,37 +163,19 @@ def command(
 
     The exit code is 4 if a row came out that cannot: one stated as certain, or one that was not stated.
     """
-    from cepctl.render.calibration import (
-        calibration_facts,
-        calibration_json,
-        calibration_summary,
-        calibration_text,
-        impossible_text,
-    )
+    from cepctl.render.calibration import calibration_summary, impossible_text
 
     text, events = _asked(arguments, query_file, pairs=pairs)
-    is_page = output is not None and Path(output).suffix.lower() in _PAGES
-    if is_page and (as_json or form == "json"):
-        raise UsageError(f"{output} is a page for a browser; leave out JSON, or name another file")
-    if output is not None:
-        refuse_unwritable(output)
-    outputs = {"-o": output, "--blurred": blurred}
+    told.refuse_other_page()
+    if told.output is not None:
+        refuse_unwritable(told.output)
+    outputs = {"-o": told.output, "--blurred": told.blurred}
     file = query_file_of(arguments, query_file)
     refuse_overwriting(outputs, events, raw_input, file, laws=laws, replaced="--blurred")
-    steps = tuple(each.strip() for each in step.split(","))
-    blur = (coarsen, jitter, clock, model)
-    asked = TruthAsked(text, blur, by, steps, part, seed, repeat, blurred, no_given, laws)
+    asked = replace(truth.asked(), text=text, repeat=repeat, blurred=told.blurred, laws=laws)
     found = calibrated(events, asked, raw_input, memory)
-    if is_page:
-        from cepctl.render.pictures.calibration import calibration_page
-
-        write_pieces([calibration_page(found).encode()], output)
-    elif as_json:
-        print_answer("calibrate", calibration_facts(found))
-    else:
-        told = calibration_json(found) if form == "json" else calibration_text(found, types=types)
-        write_pieces([told.encode()], output)
-    if not quiet:
+    told.write(found)
+    if not told.quiet:
         say("summary", calibration_summary(found))
     if found.impossible_happened:
         say("error", impossible_text(found))

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from cepctl.cli.options.exclusions import asked_for, refuse_or_leave_out
-from cepctl.cli.options.shared import verbosity_options
+from cepctl.cli.options.shared import in_one, verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import row_target, write_pieces
 from cepctl.errors import JobError, UsageError
@@ -62,6 +62,40 @@ def _cannot_apply(*, checks: bool, makes: bool) -> Iterator[tuple[str, tuple[str
     else:
         yield "without --reference", ("window",)
         yield "without --check or --reference", _OF_EVENTS
+
+
+@dataclass(frozen=True)
+class _Logged:
+    """How logs of clocks are read."""
+
+    hosts: tuple[str, ...]
+    mapped: tuple[str, ...]
+    bound: str | None
+    drift: str | None
+    hold: str
+    tz: str | None
+
+    @property
+    def options(self) -> ClockOptions:
+        """The same for the library."""
+        drift = ClockOptions.drift if self.drift is None else self.drift
+        return ClockOptions(self.hosts, self.mapped, self.bound, drift, self.hold, self.tz)
+
+
+@dataclass(frozen=True)
+class _Orders:
+    """Which orders of events are known, and what they are to say of clocks."""
+
+    reference: str | None
+    window: str
+    given: tuple[str, ...]
+    by: str
+    granularity: str
+
+    def hulls(self, reference: str, logged: _Logged) -> HullOptions:
+        """What is asked of the clocks against one."""
+        drift = HullOptions.drift if logged.drift is None else logged.drift
+        return HullOptions(reference, self.given, self.by, self.window, drift, self.granularity, logged.tz)
 
 
 @click.command("clocks", cls=_ClocksCommand)
@@ -160,21 +194,14 @@ def _cannot_apply(*, checks: bool, makes: bool) -> Iterator[tuple[str, tuple[str
     help="With --check: a table for people, JSON for programs.",
 )
 @verbosity_options
+@in_one("logged", _Logged)
+@in_one("orders", _Orders)
 def command(
     logs: tuple[str, ...],
     output: str | None,
-    hosts: tuple[str, ...],
-    mapped: tuple[str, ...],
-    bound: str | None,
-    drift: str | None,
-    hold: str,
-    tz: str | None,
-    reference: str | None,
-    window: str,
+    logged: _Logged,
+    orders: _Orders,
     check: bool,
-    given: tuple[str, ...],
-    by: str,
-    granularity: str,
     output_format: str,
     quiet: bool,
     verbose: bool,
@@ -198,7 +225,8 @@ def command(
     was written first.
     """
     if check:
-        return _check(logs, CheckOptions(given, by, granularity, tz), output_format, quiet=quiet)
+        asked = CheckOptions(orders.given, orders.by, orders.granularity, logged.tz)
+        return _check(logs, asked, output_format, quiet=quiet)
     if output is None:
         raise UsageError("-o CLOCKS is missing: name the table to write, such as -o clocks.parquet")
     file = row_target(None, output)
@@ -207,15 +235,13 @@ def command(
             f"-o {output}: CLOCKS is a file of Parquet or CSV; name it clocks.parquet or clocks.csv"
         )
     refuse_overwriting({"-o": output}, logs, RawInput())
-    if reference is not None:
-        most = HullOptions.drift if drift is None else drift
-        found = clock_hulls(logs, HullOptions(reference, given, by, window, most, granularity, tz))
+    if orders.reference is not None:
+        found = clock_hulls(logs, orders.hulls(orders.reference, logged))
         _write(found.tables(), output, file)
         if not quiet:
             _tell_hulls(found, output)
         return None
-    options = ClockOptions(hosts, mapped, bound, ClockOptions.drift if drift is None else drift, hold, tz)
-    with opened_clocks(logs, options) as clocks:
+    with opened_clocks(logs, logged.options) as clocks:
         _write(clocks.tables(), output, file)
         _tell(clocks, output, quiet=quiet)
     return None

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from cepctl.cli.match.progress import shown_progress
@@ -11,6 +13,7 @@ from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.reading import raw_input_options
 from cepctl.cli.options.shared import (
+    in_one,
     json_option,
     memory_option,
     strict_option,
@@ -23,6 +26,15 @@ from cepctl.library.laws import LawChoice
 from cepctl.library.raw_input import RawInput
 from cepctl.plan.evaluation_order import ORDERS, OrderName
 from cepctl.process.memory import MemoryBudget
+
+
+@dataclass(frozen=True)
+class _PlanOutput:
+    """What is told of a plan, in which form; or with `support` what is supported."""
+
+    output_format: str
+    as_json: bool
+    support: bool
 
 
 @click.command("explain", cls=GroupedCommand)
@@ -42,15 +54,14 @@ from cepctl.process.memory import MemoryBudget
 @raw_input_options("--input-format")
 @strict_option
 @verbosity_options
+@in_one("told", _PlanOutput)
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
-    output_format: str,
-    as_json: bool,
+    told: _PlanOutput,
     order: OrderName,
     under: LawChoice,
     memory: MemoryBudget,
-    support: bool,
     raw_input: RawInput,
     quiet: bool,
     verbose: bool,
@@ -66,7 +77,7 @@ def command(
     from cepctl.plan.support import support_table
     from cepctl.render.explain import plan_json, print_plan
 
-    if support:
+    if told.support:
         if arguments:
             raise UsageError("--support takes no QUERY and no EVENTS")
         click.echo(support_table())
@@ -78,7 +89,7 @@ def command(
             refuse_or_leave_out(click.get_current_context(), name, because)
     with shown_progress(quiet=quiet):
         explanation = explained(parse(text), events, order, memory, raw_input, under)
-    if as_json:
+    if told.as_json:
         print_answer("explain", plan_json(explanation.plan, explanation.facts))
         return
-    print_plan(explanation.plan, explanation.facts, as_json=output_format == "json")
+    print_plan(explanation.plan, explanation.facts, as_json=told.output_format == "json")

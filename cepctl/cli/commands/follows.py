@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import click
 
 from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import no_laws_option
 from cepctl.cli.options.reading import raw_input_options
-from cepctl.cli.options.shared import json_option, memory_option, no_given_option, verbosity_options
+from cepctl.cli.options.shared import in_one, json_option, memory_option, no_given_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
@@ -15,6 +17,15 @@ from cepctl.library.follows import CASE, followed
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
 from cepctl.process.memory import MemoryBudget
+
+
+@dataclass(frozen=True)
+class _GraphOutput:
+    """Where the graph goes, and in which form."""
+
+    form: str
+    output: str | None
+    as_json: bool
 
 
 @click.command("follows", cls=GroupedCommand)
@@ -40,12 +51,11 @@ from cepctl.process.memory import MemoryBudget
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
+@in_one("told", _GraphOutput)
 def command(
     events: tuple[str, ...],
     by: tuple[str, ...],
-    form: str,
-    output: str | None,
-    as_json: bool,
+    told: _GraphOutput,
     no_given: bool,
     no_laws: bool,
     raw_input: RawInput,
@@ -60,15 +70,15 @@ def command(
     """
     from cepctl.render.follows import follows_facts, follows_summary, follows_text, print_follows
 
-    if output is not None:
-        refuse_unwritable(output)
-    refuse_overwriting({"-o": output}, events, raw_input)
+    if told.output is not None:
+        refuse_unwritable(told.output)
+    refuse_overwriting({"-o": told.output}, events, raw_input)
     graph = followed(events, by or (CASE,), raw_input, memory, no_given=no_given, no_laws=no_laws)
-    if as_json:
+    if told.as_json:
         print_answer("follows", follows_facts(graph))
-    elif form == "table" and output is None:
+    elif told.form == "table" and told.output is None:
         print_follows(graph)
     else:
-        write_pieces([follows_text(graph, form).encode()], output)
+        write_pieces([follows_text(graph, told.form).encode()], told.output)
     if not quiet:
         say("summary", follows_summary(graph))

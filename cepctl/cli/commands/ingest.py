@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import click
@@ -11,6 +12,7 @@ import click
 from cepctl.cli.options.help_groups import GroupedCommand, HelpGroup, grouped_option
 from cepctl.cli.options.reading import raw_input_options, write_model_option
 from cepctl.cli.options.shared import (
+    in_one,
     metrics_option,
     reading_memory_option,
     reject_options,
@@ -35,6 +37,48 @@ MOVED = {
     HelpGroup.WHERE: ("quiet",),
     HelpGroup.WRITE_FURTHER: ("metrics",),
 }
+
+
+@dataclass(frozen=True)
+class _Sketching:
+    """Whether the dataset is sketched, and what that keeps."""
+
+    sketch: bool
+    sketch_on: tuple[str, ...]
+    sketch_share: float | None
+
+    @property
+    def asked(self) -> bool:
+        """Whether it is."""
+        return self.sketch or bool(self.sketch_on) or self.sketch_share is not None
+
+    @property
+    def share(self) -> float:
+        """How much of the dataset a sketch may take."""
+        return USUAL_SHARE if self.sketch_share is None else self.sketch_share
+
+
+@dataclass(frozen=True)
+class _Files:
+    """What is written beside the dataset, what may be replaced, and which faults are borne."""
+
+    overwrite: bool
+    strict: bool
+    report_file: str | None
+    rejects: str | None
+    max_errors: int | None
+    metrics: str | None
+    write_model: str | None
+
+    def written(self, output: str) -> dict[str, str | None]:
+        """All that is written, by the options that say so."""
+        return {
+            "-o": output,
+            "--rejects": self.rejects,
+            "--report": self.report_file,
+            "--metrics": self.metrics,
+            "--write-model": self.write_model,
+        }
 
 
 @click.command("ingest", cls=GroupedCommand, moved=MOVED)
@@ -101,21 +145,15 @@ MOVED = {
 @reading_memory_option
 @runner_options
 @verbosity_options
+@in_one("sketch", _Sketching)
+@in_one("files", _Files)
 def command(
     paths: tuple[str, ...],
     output: str | None,
     explain: bool,
     raw_input: RawInput,
-    overwrite: bool,
-    strict: bool,
-    report_file: str | None,
-    sketch: bool,
-    sketch_on: tuple[str, ...],
-    sketch_share: float | None,
-    rejects: str | None,
-    max_errors: int | None,
-    metrics: str | None,
-    write_model: str | None,
+    sketch: _Sketching,
+    files: _Files,
     memory: MemoryBudget,
     runner: RunnerChoice,
     quiet: bool,
@@ -129,37 +167,28 @@ def command(
     """
     options = ingest_options(
         raw_input,
-        overwrite=overwrite,
-        strict=strict,
-        report=report_file,
-        rejects=rejects,
-        max_errors=max_errors,
+        overwrite=files.overwrite,
+        strict=files.strict,
+        report=files.report_file,
+        rejects=files.rejects,
+        max_errors=files.max_errors,
         memory=memory,
     )
     if explain:
         _explain(paths, options)
         return
-    if write_model is not None and not raw_input.uncertainty:
+    if files.write_model is not None and not raw_input.uncertainty:
         raise UsageError("--write-model writes what --uncertainty says; give that, too")
     if output is None:
         raise UsageError("name the directory of the dataset to write: -o EVENTS")
-    written = {
-        "-o": output,
-        "--rejects": rejects,
-        "--report": report_file,
-        "--metrics": metrics,
-        "--write-model": write_model,
-    }
-    refuse_overwriting(written, paths, raw_input, replaced="-o")
-    sketching = sketch or bool(sketch_on) or sketch_share is not None
-    share = USUAL_SHARE if sketch_share is None else sketch_share
-    if sketching:
-        refuse_unsketchable(output, sketch_on, share)
-    report(ingested(paths, output, options, runner, verbose=verbose), metrics, quiet=quiet)
-    if write_model is not None:
-        write_whole(write_model, [options.model.text.encode()])
-    if sketching:
-        tell_sketches(sketched([output], sketch_on, None, share), quiet=quiet)
+    refuse_overwriting(files.written(output), paths, raw_input, replaced="-o")
+    if sketch.asked:
+        refuse_unsketchable(output, sketch.sketch_on, sketch.share)
+    report(ingested(paths, output, options, runner, verbose=verbose), files.metrics, quiet=quiet)
+    if files.write_model is not None:
+        write_whole(files.write_model, [options.model.text.encode()])
+    if sketch.asked:
+        tell_sketches(sketched([output], sketch.sketch_on, None, sketch.share), quiet=quiet)
 
 
 def _explain(paths: tuple[str, ...], options: IngestOptions) -> None:

@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import click
 
 from cepctl.cli.options.help_groups import GroupedCommand
+from cepctl.cli.options.hidden_times import HiddenTimes
 from cepctl.cli.options.reading import raw_input_options
-from cepctl.cli.options.shared import memory_option, no_given_option, verbosity_options
+from cepctl.cli.options.shared import in_one, memory_option, no_given_option, verbosity_options
 from cepctl.cli.output.notices import say
 from cepctl.cli.output.rows import refuse_unwritable, write_pieces
 from cepctl.errors import UnsupportedQueryError
 from cepctl.library.learn import MOST_KEYS, NO_CLOCKS, learned_from
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
-from cepctl.library.true_events import TYPE, TruthAsked
+from cepctl.library.true_events import TYPE
 from cepctl.process.memory import MemoryBudget
 
 
@@ -59,19 +62,12 @@ from cepctl.process.memory import MemoryBudget
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
+@in_one("truth", HiddenTimes)
 def command(
     events: tuple[str, ...],
-    by: str,
-    step: str,
-    coarsen: str | None,
-    jitter: str | None,
-    clock: str | None,
-    model: str | None,
-    part: str | None,
-    seed: int,
+    truth: HiddenTimes,
     max_keys: int,
     output: str,
-    no_given: bool,
     raw_input: RawInput,
     memory: MemoryBudget,
     quiet: bool,
@@ -88,20 +84,11 @@ def command(
     """
     from cepctl.render.learned import learned_summary
 
-    if clock is not None:
+    if truth.clock is not None:
         raise UnsupportedQueryError(f"{NO_CLOCKS}; take --jitter with as much as the clocks err")
     refuse_unwritable(output)
     refuse_overwriting({"-o": output}, events, raw_input)
-    asked = TruthAsked(
-        text=None,
-        blur=(coarsen, jitter, None, model),
-        by=by,
-        steps=tuple(each.strip() for each in step.split(",")),
-        part=part,
-        seed=seed,
-        no_given=no_given,
-        command="learn",
-    )
+    asked = replace(truth.asked(), command="learn")
     found = learned_from(events, asked, max_keys, raw_input, memory)
     write_pieces([found.text.encode()], output)
     if not quiet:

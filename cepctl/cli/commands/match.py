@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import click
@@ -16,6 +16,7 @@ from cepctl.cli.options.matching import matching_options
 from cepctl.cli.options.query_text import query_argument, query_file_of, read_query
 from cepctl.cli.options.reading import raw_input_options
 from cepctl.cli.options.shared import (
+    in_one,
     json_option,
     metrics_option,
     runner_options,
@@ -25,11 +26,11 @@ from cepctl.cli.options.shared import (
 from cepctl.cli.output.rows import names_folder
 from cepctl.errors import UsageError
 from cepctl.laws.choices import LAWLESS
+from cepctl.library.options import SKETCH_USES, SketchUse
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.question import Question
 from cepctl.library.raw_input import RawInput
 from cepctl.library.selection import Matching
-from cepctl.library.sketch import SKETCH_USES, SketchUse
 from cepctl.matching.execution import Execution, RunnerChoice
 from cepctl.plan.choices import KLEENE_ROWS, KleeneRows
 
@@ -39,6 +40,22 @@ if TYPE_CHECKING:
 MATCHES_FOUND = 1
 MATCHES_IN_PARTS = 10_000_000_000
 """The cap where rows go to a folder and nothing else was said, but for groups, which are tried in memory."""
+
+
+@dataclass(frozen=True)
+class _MatchChoices:
+    """What is asked beside which matches are kept, how rows are written, and how logs are read."""
+
+    kleene: KleeneRows
+    sketch: SketchUse
+    as_json: bool
+    overwrite: bool
+    unordered: bool
+    why_not: bool
+    fail_on_match: bool
+    metrics: str | None
+    quiet: bool
+    verbose: bool
 
 
 @click.command("match", cls=GroupedCommand)
@@ -111,40 +128,64 @@ MATCHES_IN_PARTS = 10_000_000_000
 @runner_options
 @strict_option
 @verbosity_options
+@in_one("asked", _MatchChoices)
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
     matching: Matching,
-    kleene: KleeneRows,
-    sketch: SketchUse,
     rows: RowChoice,
-    as_json: bool,
-    overwrite: bool,
-    unordered: bool,
-    why_not: bool,
-    fail_on_match: bool,
-    metrics: str | None,
+    asked: _MatchChoices,
     incremental: Incremental,
     raw_input: RawInput,
     runner: RunnerChoice,
-    quiet: bool,
-    verbose: bool,
 ) -> int:
     """Run QUERY on EVENTS: datasets, plain event files (CSV, JSONL, Parquet) or raw logs.
 
     QUERY is the text itself, or @FILE.  Every row is one combination of events that could have
     happened, with its possible time range and its probability.
     """
-    from cepctl.language.parser import parse
-
     text, paths = read_query(arguments, query_file)
-    if as_json:
+    if asked.as_json:
         rows = replace(rows, form="json")
     in_parts = incremental.state is None and rows.output is not None and names_folder(rows.output)
-    if overwrite and not in_parts:
+    if asked.overwrite and not in_parts:
         because = "without a folder of rows (-o ROWS/): a file is always replaced"
         refuse_or_leave_out(click.get_current_context(), "overwrite", because)
-    query = parse(text)
+    query, unordered = _query(text, rows, asked, matching, incremental)
+    if in_parts or unordered:
+        matching = _without_cap(matching, query)
+    question = Question(
+        text, query, matching, asked.kleene, raw_input, Execution(matching.engine, runner, asked.verbose),
+        judged=not (asked.quiet or matching.exists) and asked.kleene == "groups", columns=rows.chosen,
+        lawless=LAWLESS in rows.chosen,
+        sketch="off" if asked.why_not else asked.sketch,
+    )  # fmt: skip
+    if incremental.follow and asked.fail_on_match:
+        raise UsageError("--fail-on-match cannot apply with --follow: it runs until it is interrupted")
+    request = MatchRequest(
+        *(question, paths, incremental, rows, asked.why_not, asked.metrics, asked.quiet),
+        overwrite=asked.overwrite,
+        as_json=asked.as_json,
+        unordered=unordered,
+    )
+    if incremental.state is None:
+        rows.refuse_unwritable()
+    written = {"-o": rows.output, "--metrics": asked.metrics, "--late": incremental.late}
+    file = query_file_of(arguments, query_file)
+    replaced = "-o" if in_parts else None
+    refuse_overwriting(written, paths, raw_input, file, laws=matching.under.laws, replaced=replaced)
+    question.execution.require_startable()
+    count = _run(request)
+    return MATCHES_FOUND if count and asked.fail_on_match else 0
+
+
+def _query(
+    text: str, rows: RowChoice, asked: _MatchChoices, matching: Matching, incremental: Incremental
+) -> tuple[Query, bool]:
+    """The query, with columns for people where they are to read the rows; whether these are unordered."""
+    from cepctl.language.parser import parse
+
+    query, unordered = parse(text), asked.unordered
     if unordered:
         from cepctl.cli.match.unordered import applies_to
 
@@ -152,32 +193,8 @@ def command(
     if _is_table(rows, incremental) and not (query.returns or matching.exists or unordered):
         from cepctl.plan.returned_items import with_keys
 
-        query = with_keys(query) if query.group_by is None and kleene == "groups" else query
-    if in_parts or unordered:
-        matching = _without_cap(matching, query)
-    question = Question(
-        text, query, matching, kleene, raw_input, Execution(matching.engine, runner, verbose),
-        judged=not (quiet or matching.exists) and kleene == "groups", columns=rows.chosen,
-        lawless=LAWLESS in rows.chosen,
-        sketch="off" if why_not else sketch,
-    )  # fmt: skip
-    if incremental.follow and fail_on_match:
-        raise UsageError("--fail-on-match cannot apply with --follow: it runs until it is interrupted")
-    request = MatchRequest(
-        *(question, paths, incremental, rows, why_not, metrics, quiet),
-        overwrite=overwrite,
-        as_json=as_json,
-        unordered=unordered,
-    )
-    if incremental.state is None:
-        rows.refuse_unwritable()
-    written = {"-o": rows.output, "--metrics": metrics, "--late": incremental.late}
-    file = query_file_of(arguments, query_file)
-    replaced = "-o" if in_parts else None
-    refuse_overwriting(written, paths, raw_input, file, laws=matching.under.laws, replaced=replaced)
-    question.execution.require_startable()
-    count = _run(request)
-    return MATCHES_FOUND if count and fail_on_match else 0
+        query = with_keys(query) if query.group_by is None and asked.kleene == "groups" else query
+    return query, unordered
 
 
 def _is_table(rows: RowChoice, incremental: Incremental) -> bool:

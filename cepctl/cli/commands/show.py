@@ -14,7 +14,7 @@ from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.laws import law_options
 from cepctl.cli.options.query_text import query_argument, read_query
 from cepctl.cli.options.reading import raw_input_options
-from cepctl.cli.options.shared import json_option, memory_option, no_given_option, verbosity_options
+from cepctl.cli.options.shared import in_one, json_option, memory_option, no_given_option, verbosity_options
 from cepctl.cli.output.answers import print_answer
 from cepctl.errors import NoMatchError, UsageError
 from cepctl.library.clock_evidence import clock_evidence
@@ -46,6 +46,25 @@ class _MatchAsked:
     rank: int
     no_given: bool
     under: LawChoice
+
+
+@dataclass(frozen=True)
+class _Which:
+    """Which match is shown."""
+
+    signature: str | None
+    rank: int | None
+    last: bool
+
+
+@dataclass(frozen=True)
+class _ShownAs:
+    """In which form."""
+
+    times: str
+    as_json: bool
+    quiet: bool
+    verbose: bool
 
 
 @click.command("show", cls=GroupedCommand)
@@ -82,20 +101,17 @@ class _MatchAsked:
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
+@in_one("which", _Which)
+@in_one("form", _ShownAs)
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
-    signature: str | None,
-    rank: int | None,
-    last: bool,
-    times: str,
-    as_json: bool,
+    which: _Which,
+    form: _ShownAs,
     no_given: bool,
     under: LawChoice,
     raw_input: RawInput,
     memory: MemoryBudget,
-    quiet: bool,
-    verbose: bool,
 ) -> None:
     """Show one match of QUERY in EVENTS: its events, their times, its rivals, its confidence.
 
@@ -109,26 +125,26 @@ def command(
     from cepctl.render.one_match import drawing_width, print_match, reason_text
     from cepctl.render.one_match_facts import match_facts
 
-    if last:
-        asked = _asked_of_last(arguments, rank or 1, no_given, under)
-    elif signature is None and rank is None:
+    if which.last:
+        asked = _asked_of_last(arguments, which.rank or 1, no_given, under)
+    elif which.signature is None and which.rank is None:
         raise UsageError("name the match: --match IDS, --rank 1, or --last of the last cepctl match")
     else:
         text, events = read_query(arguments, query_file)
         if not events:
             raise UsageError("EVENTS is missing: name a dataset, an event file or a log after the query")
-        asked = _MatchAsked(text, events, raw_input, signature, rank or 1, no_given, under)
+        asked = _MatchAsked(text, events, raw_input, which.signature, which.rank or 1, no_given, under)
     with _found(asked, memory) as (plan, inputs, ids):
         inputs.require_room(plan.attributes, _COPIES, memory, "show")
         match = one_match(
             plan, inputs.read(plan.attributes), ids_of(ids), drawing_width(), asked.under.law_limit
         )
         recorded = clock_evidence(match, inputs)
-    if as_json:
-        facts = match_facts(match, cast(Times, times))
+    if form.as_json:
+        facts = match_facts(match, cast(Times, form.times))
         print_answer("show", {"match": ids, **facts, **(evidence_facts(recorded) if recorded else {})})
     else:
-        print_match(match, cast(Times, times))
+        print_match(match, cast(Times, form.times))
         if recorded is not None:
             print_evidence(recorded)
     if match.reasons:

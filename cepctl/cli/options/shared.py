@@ -38,6 +38,11 @@ def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[...
     return gathering
 
 
+def in_one(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
+    """The same as a decorator, which stands below the options that it takes."""
+    return lambda command: gathered(command, name, kind)
+
+
 no_given_option = grouped_option(
     "--no-given",
     is_flag=True,
