@@ -261,8 +261,7 @@ def in_written_order(
             for chunk in result.chunks:
                 none = np.zeros(chunk.rows, np.bool_)
                 rows.setdefault(chunk.path, WrittenRows(finer, finer_unit, none, None))
-    along = any(chunk.along for log in logs for chunk in log.chunks)
-    order = IN_ORDER_ALONG if along else IN_WRITTEN_ORDER
+    order = IN_ORDER_ALONG if any(chunk.along for log in logs for chunk in log.chunks) else IN_WRITTEN_ORDER
     given = order if any(each.matters for each in walked) else None
     said = any(each.matters and not each.unsaid and not assumed for each in walked)
     return Written(
