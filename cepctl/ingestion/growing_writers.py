@@ -6,19 +6,20 @@ and which step back, is found among all that is kept of a log (`cepctl.state.wri
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Set
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 from pyarrow import fs
 
+from cepctl.errors import UnsupportedQueryError
 from cepctl.ingestion.results import FileResult
 from cepctl.ingestion.writers import Log, Written, finer_ticks, logs_of, rescaled
 from cepctl.ingestion.written_records import TICKS_OF_A_RECORD, RecordBlock, SharedStamps, shared_stamps
 from cepctl.ingestion.written_rows import WrittenRows
 from cepctl.numeric.arrays import Indexes
-from cepctl.schema import IN_WRITTEN_ORDER, TimeUnit
+from cepctl.schema import IN_ORDER_ALONG, IN_WRITTEN_ORDER, TimeUnit
 
 _MOST_SHARING = 1_000
 
@@ -28,13 +29,15 @@ class Growth:
     """What earlier runs have decided of logs that grow.
 
     `times`, `ticks`: the units in which times are read, and counted; None before the first run.
-    `is_ordered`: whether the order of some records is evidence.  `in_order`, `unordered`: the logs of lines
-    whose order is although nobody says so, and those whose order says nothing.
+    `is_ordered`: whether the order of some records is evidence; `is_along`: whether something else than
+    records may tell it.  `in_order`, `unordered`: the logs of lines whose order is although nobody says so,
+    and those whose order says nothing.
     """
 
     times: TimeUnit | None = None
     ticks: TimeUnit | None = None
     is_ordered: bool = False
+    is_along: bool = False
     in_order: frozenset[str] = frozenset()
     unordered: frozenset[str] = frozenset()
 
@@ -44,6 +47,7 @@ class Growth:
         return {
             **{name: None if unit is None else str(unit) for name, unit in units.items()},
             "is_ordered": self.is_ordered,
+            "is_along": self.is_along,
             "in_order": sorted(self.in_order),
             "unordered": sorted(self.unordered),
         }
@@ -55,7 +59,8 @@ class Growth:
             None if (unit := said[name]) is None else TimeUnit.parse(unit) for name in ("times", "ticks")
         )
         return cls(
-            times, ticks, said["is_ordered"], frozenset(said["in_order"]), frozenset(said["unordered"])
+            *(times, ticks, said["is_ordered"], said.get("is_along", False)),
+            *(frozenset(said["in_order"]), frozenset(said["unordered"])),
         )
 
     @property
@@ -74,6 +79,7 @@ class Growth:
             self.times or times,
             self.ticks or written.unit,
             self.is_ordered or written.is_taken,
+            self.is_along or written.along,
             self.in_order | taken,
             self.unordered | left,
         )
@@ -89,7 +95,18 @@ def in_growing_order(
     unsaid: Sequence[bool],
     unit_is_given: bool,
 ) -> Written:
-    """Say of events who wrote them; parameters as those of `in_written_order`."""
+    """Say of events who wrote them; parameters as those of `in_written_order`.
+
+    Raises
+    ------
+    UnsupportedQueryError
+        If something else than records tells an order, and only records did before.
+    """
+    if growth.is_ordered and not growth.is_along and any(c.along for each in results for c in each.chunks):
+        raise UnsupportedQueryError(
+            "the order of new events is that along a column, of those before that of their records; "
+            "start a new state"
+        )
     undecided = [
         is_unsaid and result.name not in growth.in_order
         for result, is_unsaid in zip(results, unsaid, strict=True)
@@ -97,12 +114,18 @@ def in_growing_order(
     logs = [each for each in logs_of(results, stored, undecided) if each.name not in growth.unordered]
     shared = [shared_stamps(log.blocks(files), log.reach) for log in logs]
     if growth.ticks is None:
-        finer, ticks = finer_ticks(_needed(logs, shared, files), unit, results, fixed=unit_is_given)
+        of_datasets = {
+            chunk.path
+            for result, is_stored in zip(results, stored, strict=True)
+            for chunk in (result.chunks if is_stored else ())
+        }
+        needed = _needed(logs, shared, files, of_datasets)
+        finer, ticks = finer_ticks(needed, unit, results, fixed=unit_is_given)
     else:
         # Of a dataset in ticks that are finer still the one who asked is told.
         finer = max(unit.nanoseconds // growth.ticks.nanoseconds, 1)
         ticks = growth.ticks if finer > 1 else unit
-    walked = [log.walked(finer, each, log.blocks(files)) for log, each in zip(logs, shared, strict=True)]
+    walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
     steps: dict[str, dict[str, Indexes] | None] = {
         chunk.path: {} if told.is_taken else None
         for log, told in zip(logs, walked, strict=True)
@@ -115,13 +138,22 @@ def in_growing_order(
         for result in results
         for chunk in result.chunks
     }
-    given = IN_WRITTEN_ORDER if any(each.is_taken for each in walked) else None
-    return Written(results, ticks, rows, given, tuple(walked), finer, grow=True)
+    written = Written(
+        *(results, ticks, rows, None, tuple(walked), finer), is_along=growth.is_along, grow=True
+    )
+    order = IN_ORDER_ALONG if written.along else IN_WRITTEN_ORDER
+    return replace(written, given=order if written.is_taken else None)
 
 
-def _needed(logs: Sequence[Log], shared: Sequence[SharedStamps], files: fs.FileSystem) -> int:
-    """Into how many ticks each one is cut: of a log so many records may yet come that share a stamp."""
-    widths = [_least_width(log.blocks(files)) for log in logs if not log.at_once]
+def _needed(
+    logs: Sequence[Log], shared: Sequence[SharedStamps], files: fs.FileSystem, of_datasets: Set[str]
+) -> int:
+    """Into how many ticks each one is cut: of a log so many records may yet come that share a stamp.
+
+    The ticks of datasets, whose chunks are `of_datasets`, have room already.
+    """
+    growing = (log for log in logs if not {chunk.path for chunk in log.chunks} <= of_datasets)
+    widths = [_least_width(log.blocks(files)) for log in growing]
     room = [-(-TICKS_OF_A_RECORD * _MOST_SHARING // each) for each in widths]
     return max((*room, *(each.needed for each in shared)), default=1)
 

@@ -51,7 +51,8 @@ class Written:
 
     `rows`: what becomes of the rows of each chunk, by its path; empty where nothing is known.  `given`: what
     holds in every world, None where that decides nothing; it `is_assumed` where nobody said so.  `logs`: what
-    there is to tell; they `grow` where records that share their stamps may still come.
+    there is to tell; they `grow` where records that share their stamps may still come.  `is_along`: whether
+    something else than records told some order before.
     """
 
     results: list[FileResult]
@@ -61,6 +62,7 @@ class Written:
     logs: tuple[WrittenLog, ...] = ()
     finer: int = 1
     is_assumed: bool = False
+    is_along: bool = False
     grow: bool = False
 
     @property
@@ -76,7 +78,8 @@ class Written:
     @property
     def along(self) -> bool:
         """Whether something else than records tells some order."""
-        return any(chunk.along for result in self.results for chunk in result.chunks) and self.is_taken
+        along = self.is_along or any(chunk.along for result in self.results for chunk in result.chunks)
+        return along and self.is_taken
 
     def of(self, pieces: Sequence[Piece]) -> dict[str, WrittenRows]:
         """What becomes of the rows of the chunks of a part."""

@@ -29,7 +29,7 @@ from cepctl.plan.plan import Given, Plan
 from cepctl.plan.predicates import Conjunct, alternative_of, with_usable_keys
 from cepctl.plan.problems import QueryProblems
 from cepctl.plan.timings import in_ticks, is_timing, window_ticks
-from cepctl.schema import IN_WRITTEN_ORDER, TimeUnit
+from cepctl.schema import WRITTEN_ORDERS, TimeUnit
 
 _FORM = "as in GIVEN SEQ(A a, B b) IF a.id = b.id"
 
@@ -93,7 +93,7 @@ def is_order(clause: Given) -> bool:
 
 def without_written_order(plan: Plan) -> Plan:
     """The plan with what else is given than the order in which writers wrote their records."""
-    return replace(plan, given=tuple(each for each in plan.given if each.text != IN_WRITTEN_ORDER))
+    return replace(plan, given=tuple(each for each in plan.given if each.text not in WRITTEN_ORDERS))
 
 
 def refuse_given(plan: Plan, what: str) -> None:

@@ -41,7 +41,7 @@ from cepctl.state.finality import (
     without,
 )
 from cepctl.state.progress import Progress
-from cepctl.state.written_order import WrittenEvents
+from cepctl.state.written_order import WrittenEvents, behind_closed
 
 Find: TypeAlias = Callable[[Plan, pa.Table], pa.Table]
 """An engine: the rows of a plan on an event table, as `rows.order.ordered` gives them."""
@@ -115,7 +115,10 @@ def advance(before: Progress, arrived: pa.Table, plan: Plan, find: Find, options
     refuse_conditions_on_ends(plan, "--state")
     reach = reach_of(plan)
     fresh, repeated = _new_to(before, arrived)
-    is_late = pc.less(fresh.column("lower"), TICK_MIN if before.watermark is None else before.watermark)
+    is_late = pc.or_(
+        pc.less(fresh.column("lower"), TICK_MIN if before.watermark is None else before.watermark),
+        pa.array(behind_closed(fresh, before.closed_records)),
+    )
     late = fresh.filter(is_late)
     relevance = Relevance(plan)
     held = pa.concat_tables([before.late, relevance.relevant(late)])
@@ -209,6 +212,7 @@ def _kept(
     now: Progress, plan: Plan, options: RunOptions, reach: DecidingReach, written: WrittenEvents
 ) -> Progress:
     """The state without the events that neither future matches nor a span to be reopened need."""
+    watermark = TICK_MIN if now.watermark is None else now.watermark
     complete_from = reach.earliest(now.pending)
     if options.keep and now.watermark is not None:
         oldest = now.watermark - options.keep - reach.after - _widest(now.events)
@@ -217,9 +221,14 @@ def _kept(
     kept = written.reaching(complete_from)
     if plan.given:
         fitting = Relevance(plan).fitting(now.events).to_numpy(zero_copy_only=False)
-        kept &= written.needed(fitting, TICK_MIN if now.watermark is None else now.watermark)
-    events, steps = now.events.filter(pa.array(kept)), written.steps_among(kept)
-    after = replace(now, events=events, complete_from=complete_from, steps=steps)
+        kept &= written.needed(fitting, watermark)
+    after = replace(
+        now,
+        events=now.events.filter(pa.array(kept)),
+        complete_from=complete_from,
+        steps=written.steps_among(kept),
+        closed_records=written.closed_after(now.closed_records, watermark),
+    )
     limit = _reopening_limit(after, now.late, reach)
     return replace(after, late=now.late.filter(pc.greater_equal(now.late.column("lower"), limit)))
 

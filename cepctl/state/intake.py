@@ -13,7 +13,7 @@ import pyarrow as pa
 from cepctl.clocks.shared import Clocks, joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import ARROW_TYPES, Kind
 from cepctl.datasets.stored_events import fixed_columns
-from cepctl.errors import UnsupportedQueryError, UsageError
+from cepctl.errors import UsageError
 from cepctl.event_table import ORIGIN_COLUMNS
 from cepctl.ingestion.growing_writers import Growth
 from cepctl.ingestion.jobs import ingest_files
@@ -23,7 +23,7 @@ from cepctl.io.contract.clock_offsets import rescaled_of_clocks
 from cepctl.io.contract.message_template import MessageTemplate
 from cepctl.matching.inputs import EventInputs, open_events
 from cepctl.plan.event_schema import EventSchema
-from cepctl.schema import CLOCK, IN_WRITTEN_ORDER, RECORD, TimeUnit
+from cepctl.schema import CLOCK, IN_ORDER_ALONG, IN_WRITTEN_ORDER, RECORD, TimeUnit
 from cepctl.state.news import News
 from cepctl.state.progress import Progress
 from cepctl.state.sources import UNREADABLE, Source
@@ -52,7 +52,8 @@ class Known:
     @property
     def given(self) -> tuple[str, ...]:
         """What holds in every world."""
-        return (IN_WRITTEN_ORDER,) if self.decided.is_ordered else ()
+        order = IN_ORDER_ALONG if self.decided.is_along else IN_WRITTEN_ORDER
+        return (order,) if self.decided.is_ordered else ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,7 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     UsageError
         If the new events count time in finer ticks, or an attribute is no longer what it was.
     UnsupportedQueryError
-        If something else than records tells in which order events were written.
+        If something else than records tells in which order new events were written, and only records did.
     EventSchemaError
         If a clock has another offset than before.
     LogFormatError
@@ -104,12 +105,8 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
         schema = EventSchema(known.attributes, unit, known.type_counts, known.clocks, known.given)
         yield Arrivals(None, schema, tuple(news.unchanged), news.seen, known.decided)
         return
-    if _order_of_something_else(options):
-        raise UnsupportedQueryError(
-            "not supported yet: along, an order of something else than records, with --state; leave it out, "
-            "or match all events at once"
-        )
     kinds = {name: _KINDS[kind] for name, kind in known.attributes.items()}
+    decided = known.decided
     dataset = str(scratch / "events")
     is_rest = known.time_unit is not None
     own = options.read.templates
@@ -118,18 +115,19 @@ def arrivals(news: News, known: Known, options: IngestOptions, scratch: Path) ->
     reading = replace(
         options,
         known_kinds=kinds,
-        known_unit=known.decided.times,
+        known_unit=decided.times,
         is_rest=is_rest,
-        growth=known.decided,
+        growth=replace(decided, is_along=decided.is_along or _order_of_something_else(options)),
     )
     summary = ingest_files([piece.file for piece in news.pieces], dataset, reading)
     with open_events([dataset]) as inputs:
         schema = _joined(known, inputs.schema)
-        growth = summary.growth or known.decided
+        growth = summary.growth or decided
         yield Arrivals(inputs, schema, _sources(news, summary), news.seen, growth, summary)
 
 
 def _order_of_something_else(options: IngestOptions) -> bool:
+    """Whether something else than records tells in which order some events were written."""
     rules = [rule.writer for rule in options.model.rules] if options.writers is None else options.writers
     return any(rule is not None and rule.along != RECORD for rule in rules)
 

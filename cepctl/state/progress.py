@@ -50,6 +50,9 @@ class Progress:
         Whether everything has been emitted.
     steps
         Where writers begin anew, as far as their events are kept.
+    closed_records
+        Along what the last record of each writer stands that no later one may stand before; only where they
+        stand along something else than the files have them.
     """
 
     events: pa.Table
@@ -63,6 +66,7 @@ class Progress:
     closed: bool = False
     counts: Counts = field(default_factory=Counts)
     steps: Mapping[str, Steps] = field(default_factory=dict)
+    closed_records: Mapping[str, int] = field(default_factory=dict)
 
     def with_rows_of(self, plan: Plan) -> Progress:
         """The same, with provisional rows in the types of a plan whose attributes have become wider."""

@@ -272,6 +272,7 @@ def _write_files(aside: Path, saved: Saved, rows: Iterable[bytes | memoryview]) 
         "templates": json.loads(templates_text(saved.templates)),
         "growth": None if saved.growth is None else saved.growth.as_json(),
         "steps": {name: [each.earlier, *each.records] for name, each in progress.steps.items()},
+        "closed records": dict(progress.closed_records),
     }
     text = json.dumps(content, ensure_ascii=False, indent=1)
     (aside / MANIFEST).write_text(f"{hashlib.sha256(text.encode()).hexdigest()}\n{text}\n", encoding="utf-8")
@@ -300,6 +301,7 @@ def _loaded(place: Path) -> Saved:
             **_named_as_now(content["progress"]),
             counts=Counts(**_named_as_now(content["counts"])),
             steps={name: Steps(each[0], (*each[1:],)) for name, each in content.get("steps", {}).items()},
+            closed_records=content.get("closed records", {}),
         ),
         written=content["written"],
         clocks=_clocks_in(content),

@@ -4,12 +4,14 @@ A state keeps events as one run reads them.  What records say of each other is f
 all that are kept: so it does not matter which of them came together.
 
 Records of one writer whose intervals overlap, one after the other, are a *component*.  A record still to come
-can join those alone that reach the watermark; the others are closed, and no later record narrows them.
+can join those alone that reach the watermark; the others are closed, and no later record narrows them.  Where
+records stand along something else than the files have them, one that stands before a closed one would make
+that one step back: it is late.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,11 +19,10 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.ingestion.chunks import ERA
 from cepctl.ingestion.written_records import Eras, RecordBlock, shared_stamps
 from cepctl.ingestion.written_rows import names_of_eras
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
-from cepctl.schema import RECORD, TICK_MAX, WRITER
+from cepctl.schema import ALONG, RECORD, TICK_MAX, TICK_MIN, WRITER
 
 
 @dataclass(frozen=True)
@@ -32,16 +33,29 @@ class Steps:
     records: tuple[int, ...] = ()
 
 
+def behind_closed(events: pa.Table, closed: Mapping[str, int]) -> Flags:
+    """Which events stand before one that is closed, shape (n,); `closed`: along what, of each writer."""
+    if not closed:
+        return np.zeros(len(events), dtype=bool)
+    place = pc.index_in(events.column(WRITER), value_set=pa.array(list(closed), pa.string()))
+    last = pa.array(list(closed.values()), pa.int64()).take(place.combine_chunks())
+    before = pc.less(events.column(ALONG), last)
+    return np.asarray(pc.fill_null(before, fill_value=False).to_numpy())
+
+
 @dataclass(frozen=True)
 class WrittenEvents:
     """Events as their writers wrote them.
 
     `table`: of their columns `writer` says when it began anew, and `upper` that records share a stamp.
-    `steps`: where each writer begins anew.  `component`, `first`, `last`, shape (n,): that of each event,
-    and the ticks that it reaches; what nobody wrote is one of its own.  `written` says what somebody wrote.
+    `block`: who wrote each, by the place in `texts`, and along what.  `steps`: where each writer begins
+    anew.  `component`, `first`, `last`, shape (n,): that of each event, and the ticks that it reaches; what
+    nobody wrote is one of its own.  `written` says what somebody wrote.
     """
 
     table: pa.Table
+    block: RecordBlock
+    texts: Sequence[str]
     steps: Mapping[str, Steps]
     component: Indexes
     first: Ticks
@@ -53,17 +67,23 @@ class WrittenEvents:
         """Events as they were read, in times of so many ticks; `steps` as the run before has found them."""
         lower, upper = (np.asarray(events.column(name).to_numpy(), np.int64) for name in ("lower", "upper"))
         if WRITER not in events.column_names or events.column(WRITER).null_count == len(events):
-            return cls(events, steps, np.arange(len(events)), lower, upper, np.zeros(len(events), dtype=bool))
+            nobody = np.full(len(events), -1, np.int64)
+            block = RecordBlock(nobody, nobody, lower, upper)
+            return cls(events, block, (), steps, np.arange(len(events)), lower, upper, nobody >= 0)
         names = events.column(WRITER).combine_chunks().dictionary_encode()
-        writer = pc.fill_null(names.indices, -1).to_numpy(zero_copy_only=False).astype(np.int64)
-        record = pc.fill_null(events.column(RECORD), 0).to_numpy().astype(np.int64)
-        upper = _covering(RecordBlock(writer, record, lower, upper), ticks_of_a_time)
+        along = events.column(ALONG if ALONG in events.column_names else RECORD).combine_chunks()
+        # Without a place in the order an event is of its writer, and before or after nothing.
+        ordered = pc.if_else(along.is_valid(), names.indices, None)
+        writer = pc.fill_null(ordered, -1).to_numpy(zero_copy_only=False).astype(np.int64)
+        place = pc.fill_null(along, 0).to_numpy(zero_copy_only=False).astype(np.int64)
+        upper = _covering(RecordBlock(writer, place, lower, upper), ticks_of_a_time)
         texts = names.dictionary.to_pylist()
-        block = RecordBlock(writer, record, lower, upper)
+        block = RecordBlock(writer, place, lower, upper)
         known = _steps(block, texts, steps)
         table = _with(events, "upper", pa.array(upper))
-        table = _with(table, WRITER, _named(block, texts, known))
-        return cls(table, known, *_components(block), writer >= 0)
+        named = pc.coalesce(_named(block, texts, known), names.cast(pa.string()))
+        table = _with(table, WRITER, named)
+        return cls(table, block, texts, known, *_components(block), writer >= 0)
 
     def reaching(self, tick: int) -> Flags:
         """Which events matter to worlds that reach a tick or a later one, shape (n,)."""
@@ -81,15 +101,27 @@ class WrittenEvents:
         """The first tick of what a record that begins at the watermark or later may narrow."""
         return int(self.first[self.written & (self.last >= watermark)].min(initial=TICK_MAX))
 
+    def closed_after(self, closed: Mapping[str, int], watermark: int) -> dict[str, int]:
+        """Along what the last closed record of each writer stands, as `closed` says of those before.
+
+        Where records stand as the files have them, none is ever to come that stands before one of these.
+        """
+        if ALONG not in self.table.column_names:
+            return {}
+        gone = np.flatnonzero(self.written & (self.last < watermark))
+        last = np.full(len(self.texts), TICK_MIN)
+        np.maximum.at(last, self.block.writer[gone], self.block.along[gone])
+        found = {self.texts[number]: int(last[number]) for number in np.unique(self.block.writer[gone])}
+        return {**closed, **{name: max(at, closed.get(name, at)) for name, at in found.items()}}
+
     def steps_among(self, kept: Flags) -> dict[str, Steps]:
         """What a later run must know of the steps where only some events are kept."""
         if not self.steps:
             return {}
-        name = self.table.column(WRITER).filter(pa.array(kept & self.written))
-        own = pc.replace_substring_regex(name, ERA.format(r"\d+$"), "")
-        record = self.table.column(RECORD).filter(pa.array(kept & self.written))
-        least = pa.table({"name": own, "record": record}).group_by("name").aggregate([("record", "min")])
-        begins = dict(zip(*(least.column(each).to_pylist() for each in ("name", "record_min")), strict=True))
+        some = np.flatnonzero(kept & self.written)
+        least = np.full(len(self.texts), TICK_MAX)
+        np.minimum.at(least, self.block.writer[some], self.block.along[some])
+        begins = dict(zip(self.texts, least.tolist(), strict=True))
         found = {}
         for each, steps in self.steps.items():
             later = tuple(at for at in steps.records if at > begins.get(each, TICK_MAX))

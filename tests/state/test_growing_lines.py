@@ -133,3 +133,43 @@ def test_stamps_that_turn_out_to_be_shared_leave_room(
 def test_the_order_is_left_out_where_a_user_says_so(tmp_path: Path) -> None:
     found = runs(tmp_path, list(GATE), DOOR, "--no-writer", name="auth.log")
     assert len(found) == 4
+
+
+NUMBERED = "".join(
+    json.dumps({"event_type": kind, "time": f"2026-06-01T10:00:{second:02}Z", "node": "n1", "seq": number})
+    + "\n"
+    for kind, number, second in (
+        *(("order", 1, 0), ("check", 2, 0), ("pack", 3, 0), ("send", 4, 1), ("order", 5, 5)),
+        *(("send", 7, 6), ("pack", 6, 6), ("order", 8, 9)),
+    )
+)
+
+
+@pytest.mark.parametrize("cut", [1, 3, 5, 6, 7])
+def test_events_that_are_numbered_are_in_that_order_whenever_they_come(
+    cut: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    model = tmp_path / "model.toml"
+    model.write_text('[[rule]]\nwriter = { by = ["node"], along = "seq" }\n')
+    lines = NUMBERED.splitlines(keepends=True)
+    query = "PATTERN SEQ(pack a, send b) WITHIN 5 s"
+    pieces = ["".join(lines[:cut]), "".join(lines[cut:])]
+    found = runs(tmp_path, pieces, query, "--uncertainty", str(model), name="a.jsonl")
+    assert [(row.split(",")[0], row.split(",")[-1]) for row in found] == [
+        ("1.0", "a.jsonl#3 a.jsonl#4"),
+        ("1.0", "a.jsonl#7 a.jsonl#6"),
+    ]
+
+
+def test_what_is_numbered_before_an_event_that_is_settled_is_late(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    late = json.dumps({"event_type": "pack", "time": "2026-06-01T10:00:11Z", "node": "n1", "seq": 2})
+    model = tmp_path / "model.toml"
+    model.write_text('[[rule]]\nwriter = { by = ["node"], along = "seq" }\n')
+    listed = tmp_path / "late.jsonl"
+    given = ("--uncertainty", str(model), "--late", str(listed))
+    runs(tmp_path, [NUMBERED, f"{late}\n"], "PATTERN SEQ(pack a, send b) WITHIN 5 s", *given, name="a.jsonl")
+    assert [json.loads(line)["event_id"] for line in listed.read_text().splitlines()] == ["a.jsonl#9"]
+    said = capsys.readouterr().err
+    assert "1 event came too late and was left out; --late lists them, a longer --slack waits" in said

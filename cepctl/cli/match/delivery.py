@@ -99,10 +99,8 @@ def tell(request: MatchRequest, run: ComputedRun, figures: RunFigures) -> None:
 
     progress, outcome = run.outcome.progress, run.outcome
     if outcome.late.num_rows and not request.incremental.reopen:
-        say(
-            "warning",
-            f"{counted(outcome.late.num_rows, 'event')} came too late and {_left_out(outcome.late)}",
-        )
+        late = f"{counted(outcome.late.num_rows, 'event')} came too late"
+        say("warning", f"{late} and {_left_out(outcome.late, can_reopen=not run.plan.given)}")
     if outcome.too_late:
         say(
             "warning",
@@ -140,6 +138,7 @@ def _waiting(request: MatchRequest, run: ComputedRun) -> str:
     return f"{line} (slack {request.incremental.slack or '0 s'}, {window}); --eager says them now"
 
 
-def _left_out(late: pa.Table) -> str:
+def _left_out(late: pa.Table, *, can_reopen: bool) -> str:
     were = "was" if late.num_rows == 1 else "were"
-    return f"{were} left out; --late lists them, --reopen takes them in, a longer --slack waits for them"
+    taken_in = "--reopen takes them in, " if can_reopen else ""
+    return f"{were} left out; --late lists them, {taken_in}a longer --slack waits for them"
