@@ -46,12 +46,14 @@ class Interleaved(NamedTuple):
 @kernel
 def interleaved_as_asked(asked):
     """Of each question the probability that all its clauses hold; shape (q,)."""
-    found = np.empty(len(asked.ticks))
+    found = np.zeros(len(asked.ticks))
     for question in range(len(asked.ticks)):
         begin, end = asked.offsets[question], asked.offsets[question + 1]
         records = asked.records[begin:end]
         paths = _paths(asked, question, records)
-        found[question] = _weighed(paths, records, asked.ticks[question])
+        weights = weights_of_paths(records, asked.ticks[question], len(paths))
+        for met in range(len(paths)):
+            found[question] += paths[met] * weights[met]
     return found
 
 
@@ -63,7 +65,7 @@ def _paths(asked, question, records):
     for w in range(writers - 1, 0, -1):
         strides[w] = layer
         layer *= records[w] + 1
-    share = records / _sum(records)
+    share = records / sum_of(records)
     # The first writer has the number of the layer, and reaches back by one.
     before, here = np.zeros((layer, places)), np.zeros((layer, places))
     count = np.zeros(writers, np.int64)
@@ -75,7 +77,7 @@ def _paths(asked, question, records):
             if first == 0 and place == 0:
                 here[0, 0] = 1.0
             for step in range(1, 1 << writers):
-                if _allowed(asked, question, step, count):
+                if allowed(asked, question, step, count):
                     back, weight, met = place, 1.0, -1
                     for w in range(writers):
                         if step >> w & 1:
@@ -95,7 +97,7 @@ def _paths(asked, question, records):
 
 
 @inner
-def _allowed(asked, question, step, count):
+def allowed(asked, question, step, count):
     """Whether a step of some writers may lead to so many records of each."""
     for w in range(len(count)):
         if step >> w & 1 and count[w] == 0:
@@ -127,12 +129,12 @@ def _all_hold(asked, clause, step, count):
 
 
 @inner
-def _weighed(paths, records, ticks):
-    """The probability of all paths, by the choices of ticks that those with so many have."""
-    total, weight = 0, 1.0
+def weights_of_paths(records, ticks, places):
+    """What paths with so many records on the tick of another are worth, by the ticks that they choose."""
+    found, total, weight = np.empty(places), 0, 1.0
     # Their number without meetings, and what a step weighs, both grow as all records together do.
     count = np.zeros(len(records), np.int64)
-    together = _sum(records)
+    together = sum_of(records)
     for taken in range(1, together + 1):
         least = 0
         for w in range(1, len(records)):
@@ -144,16 +146,16 @@ def _weighed(paths, records, ticks):
         for i in range(records[w]):
             weight *= (ticks - total - i) / (ticks - i)
         total += records[w]
-    probability = 0.0
-    for met in range(len(paths)):
-        probability += paths[met] * weight
+    for met in range(places):
+        found[met] = weight
         weight *= (total - met) / (ticks - total + met + 1.0)
-    return probability
+    return found
 
 
 @inner
-def _sum(records):
-    total = 0
-    for each in records:
-        total += each
+def sum_of(values):
+    """The sum of some numbers."""
+    total = values[0]
+    for i in range(1, len(values)):
+        total += values[i]
     return total

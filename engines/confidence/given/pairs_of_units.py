@@ -17,7 +17,7 @@ from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Indexes, Ticks
 
 _NOTHING = 1e-290
-_STEP = 16
+STEP = 16
 """Degrees are rounded up to a multiple: so units of about as many records share their nodes."""
 
 
@@ -49,7 +49,7 @@ def distance_probability(records, ticks, places, some, farther):
     found = np.zeros(len(records))
     for k in range(len(records)):
         chance = np.empty(records[k] + 1)
-        _place_taken(records[k], ticks[k], min(max(some[k], 0), ticks[k]), chance)
+        place_taken(records[k], ticks[k], min(max(some[k], 0), ticks[k]), chance)
         for d in range(0 if farther[k] else places[k], places[k] if farther[k] else records[k] + 1):
             found[k] += chance[d]
     return found
@@ -71,7 +71,7 @@ def pair_probability(pairs):
         if begin == end:
             continue
         degree = records[0] - 1 + records[1]
-        degree += -degree % _STEP
+        degree += -degree % STEP
         if end - begin != known_ticks or degree != known_degree:
             known_ticks, known_degree, most = end - begin, degree, most_nodes(end - begin, degree) + 1
             if most > len(nodes):
@@ -86,7 +86,7 @@ def _add_sure(pairs, u, begin, found):
     """Add where the left record is on one of the first ticks: the right one is never before these."""
     records = pairs.records[u, 0]
     chance = np.empty(records + 1)
-    _place_taken(records, pairs.ticks[u, 0], begin, chance)
+    place_taken(records, pairs.ticks[u, 0], begin, chance)
     for i in range(records - 1, -1, -1):
         chance[i] += chance[i + 1]
     for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
@@ -101,8 +101,8 @@ def _add_nodes(pairs, u, begin, shift, rule, found):
     total = np.zeros(pairs.offsets[u + 1] - pairs.offsets[u])
     for k in range(len(nodes)):
         tick = begin + nodes[k]
-        _place_taken(records[0] - 1, ticks[0] - 1, tick, at)
-        _place_taken(records[1], ticks[1], tick + shift, not_before)
+        place_taken(records[0] - 1, ticks[0] - 1, tick, at)
+        place_taken(records[1], ticks[1], tick + shift, not_before)
         for j in range(records[1]):
             not_before[j + 1] += not_before[j]
         for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
@@ -112,7 +112,7 @@ def _add_nodes(pairs, u, begin, shift, rule, found):
 
 
 @inner
-def _place_taken(records, ticks, some, chance):
+def place_taken(records, ticks, some, chance):
     """How probable each number of records is on some of the ticks, of so many records on all of them."""
     chance[:] = 0.0
     likeliest = np.int64((some + 1.0) * (records + 1.0) / (ticks + 2.0))

@@ -1,8 +1,9 @@
 """Of problems the parts that records of units decide alone, and that need no sum of their own.
 
 One whose records are all of one unit asks nothing of ticks but which comes first: how records of writers
-interleave is counted (`interleavings`).  One that asks for one difference between two units is
-measured with all others of these (`pairs_of_units`).  Both leave the problem; what is left is
+interleave is counted (`interleavings`), with one difference of ticks beside, also to a record of another unit
+(`one_distance`).  One that asks for one difference between two units, and for nothing else, is
+measured with all others of these (`pairs_of_units`).  All leave the problem; what is left is
 summed as ever.
 """
 
@@ -18,6 +19,7 @@ from cepctl.engines.columns.ties import EventTies, connected
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, gathered
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.interleavings import Interleaved, interleaved_as_asked
+from cepctl.engines.confidence.given.one_distance import OneDistance, apart_as_asked
 from cepctl.engines.confidence.given.pairs_of_units import (
     UnitPairs,
     distance_probability,
@@ -31,6 +33,8 @@ MOST_MEETINGS = 64
 """Records that may be on the tick of another."""
 MOST_OF_TWO, MOST_OF_MORE = 100_000_000, 2_000_000
 """Steps on the lattice of two writers, and of more: beyond these a sum over ticks takes less."""
+MOST_KEPT = 4_000_000
+"""Numbers of paths of one lattice that are kept at once."""
 FEW_RECORDS = 4
 """Records of two units that a sum over ticks takes as quickly: it rounds less."""
 _NEVER = 1e-30
@@ -84,7 +88,8 @@ class _Parts:
     records: Indexes
 
     @classmethod
-    def of(cls, clauses: Clauses, left: _Placed, right: _Placed) -> _Parts:
+    def of(cls, clauses: Clauses, left: _Placed, right: _Placed, apart: Flags | None = None) -> _Parts:
+        """The parts of problems; clauses that are `apart` join nothing."""
         one, other = (
             np.where(event == NO_EVENT, beside.unit, own.unit)
             for event, own, beside in ((clauses.left, left, right), (clauses.right, right, left))
@@ -94,7 +99,9 @@ class _Parts:
         one, other = np.split(units.which, 2)
         first = one[clauses.difference_offsets[:-1]]
         of_clause = first[clauses.clause_of_differences]
-        label = connected(len(units.first), np.concatenate([one, one]), np.concatenate([other, of_clause]))
+        joins = slice(None) if apart is None else ~apart[clauses.clause_of_differences]
+        ends = np.concatenate([one[joins], one[joins]]), np.concatenate([other[joins], of_clause[joins]])
+        label = connected(len(units.first), *ends)
         part = np.unique(label, return_inverse=True)[1].reshape(-1)
         records = np.concatenate([left.records, right.records])[units.first]
         return cls(part[first], part, one, other, records)
@@ -103,6 +110,22 @@ class _Parts:
     def count(self) -> int:
         """How many parts there are."""
         return int(self.of_units.max(initial=-1)) + 1
+
+    def by_records(self) -> tuple[Indexes, Indexes]:
+        """The units of each part, that of most records first, and where each part begins among them."""
+        unit = np.lexsort((-self.records, self.of_units))
+        return unit, np.searchsorted(self.of_units[unit], np.arange(self.count + 1))
+
+    def writers(self) -> Indexes:
+        """The place of each unit among those of its part; shape (u,)."""
+        unit, begins = self.by_records()
+        found = np.empty(len(unit), dtype=np.int64)
+        found[unit] = np.arange(len(unit)) - begins[self.of_units[unit]]
+        return found
+
+    def cells(self) -> Reals:
+        """How many cells the lattice of each part has."""
+        return np.exp(self.sums(np.log1p(self.records)))
 
     def sums(self, values: Reals | Indexes) -> Reals:
         """The sum of values of units for each part."""
@@ -134,7 +157,13 @@ def by_units(clauses: Clauses, ties: EventTies, masses: Masses) -> tuple[Reals, 
         part = np.flatnonzero(interleaved)
         asked = _asked(clauses, record, (left, right), parts, part, ticks[part], meetings[part])
         np.multiply.at(product, problem[part], interleaved_as_asked(asked))
-    kept = np.flatnonzero(~(single | interleaved)[parts.of_clauses])
+    beside = _besides_order(clauses, parts, (left, right), fit) & ~(single | interleaved)[parts.of_clauses]
+    apart = np.zeros(parts.count, dtype=bool)
+    if beside.any():
+        whose, probability = _with_one_distance(clauses, record, (left, right), beside)
+        np.multiply.at(product, clauses.problem_of_clauses[whose], probability)
+        apart[parts.of_clauses[whose]] = True
+    kept = np.flatnonzero(~(single | interleaved | apart)[parts.of_clauses])
     if len(kept) == len(clauses.absent):
         return product, clauses
     return product, gathered([clauses.taken(kept)], clauses.group_of_problems, clauses.groups)
@@ -225,9 +254,53 @@ def _meetings(parts: _Parts, ticks: Ticks) -> Indexes:
 def _cheap(parts: _Parts, ticks: Ticks, meetings: Indexes) -> Flags:
     """Parts of few steps on the lattice, whose records have room side by side."""
     writers = np.bincount(parts.of_units, minlength=parts.count)
-    steps = np.exp(parts.sums(np.log1p(parts.records))) * 2.0**writers * (meetings + 1)
+    steps = parts.cells() * 2.0**writers * (meetings + 1)
     found: Flags = (steps <= np.where(writers == 2, MOST_OF_TWO, MOST_OF_MORE)) & (meetings < MOST_MEETINGS)
     return found & (parts.sums(parts.records) <= ticks)
+
+
+def _besides_order(clauses: Clauses, parts: _Parts, placed: tuple[_Placed, _Placed], fit: Flags) -> Flags:
+    """The clause of one difference that stands in some parts beside others that ask for order alone."""
+    left, right = placed
+    one = ~clauses.absent & (np.diff(clauses.difference_offsets) == 1)
+    at = clauses.difference_offsets[:-1]
+    one &= (left.records[at] > 0) & (right.records[at] > 0)
+    others = np.bincount(parts.of_clauses[~fit], minlength=parts.count)
+    found: Flags = one & ~fit & (others == 1)[parts.of_clauses]
+    return found
+
+
+def _with_one_distance(
+    clauses: Clauses, record: Indexes, placed: tuple[_Placed, _Placed], beside: Flags
+) -> tuple[Indexes, Reals]:
+    """The clauses of one difference that are cheap enough, and how probable the parts are that have them."""
+    left, right = placed
+    parts = _Parts.of(clauses, left, right, beside)
+    ticks = np.ones(parts.count, dtype=np.int64)
+    for of_records, units in ((left, parts.left), (right, parts.right)):
+        ticks[parts.of_units[units]] = of_records.ticks
+    meetings = _meetings(parts, ticks)
+    clause = np.flatnonzero(beside)
+    at = clauses.difference_offsets[clause]
+    units = np.stack([parts.left[at], parts.right[at]], axis=1)
+    sides = parts.of_units[units]
+    cheap = _cheap(parts, ticks, meetings) & (parts.cells() * (meetings + 1) <= MOST_KEPT)
+    taken = cheap[sides].all(axis=1)
+    if not taken.any():
+        return clause[taken], np.zeros(0)
+    clause, at, units, sides = clause[taken], at[taken], units[taken], sides[taken]
+    part = np.unique(sides)
+    asked = _asked(clauses, record, placed, parts, part, ticks[part], meetings[part], ~beside)
+    first, rank = (
+        np.stack([getattr(left, name)[at], getattr(right, name)[at]], axis=1) for name in ("begin", "rank")
+    )
+    distance = OneDistance(
+        clauses.bound[at], np.searchsorted(part, sides), parts.writers()[units], rank, first
+    )  # fmt: skip
+    order = np.lexsort((first[:, 0] - first[:, 1], parts.sums(parts.records)[sides].sum(axis=1)))
+    found = np.empty(len(clause))
+    found[order] = apart_as_asked(asked, OneDistance(*(each[order] for each in distance)))
+    return clause, found
 
 
 def _asked(
@@ -238,13 +311,11 @@ def _asked(
     part: Indexes,
     ticks: Ticks,
     meetings: Indexes,
+    some: Flags | None = None,
 ) -> Interleaved:
-    """What some parts, ascending, ask; of the writers of each the one of most records is the first."""
+    """What `some` clauses of some parts, ascending, ask; without it, all of them."""
     left, right = placed
-    unit = np.lexsort((-parts.records, parts.of_units))
-    begins = np.searchsorted(parts.of_units[unit], np.arange(parts.count + 1))
-    writer = np.empty(len(unit), dtype=np.int64)
-    writer[unit] = np.arange(len(unit)) - begins[parts.of_units[unit]]
+    unit, begins, writer = *parts.by_records(), parts.writers()
     of_parts, offsets = owned(begins, part)
     records = parts.records[unit[of_parts]]
     record_offsets = np.concatenate([[0], np.cumsum(records)])
@@ -255,7 +326,8 @@ def _asked(
     number = record_offsets[np.minimum(own, len(records))] + np.where(
         on_left, left.rank[first], right.rank[first]
     )
-    clause = np.flatnonzero(np.isin(parts.of_clauses, part))
+    chosen = np.isin(parts.of_clauses, part)
+    clause = np.flatnonzero(chosen if some is None else chosen & some)
     clause = clause[np.argsort(number[clause], kind="stable")]
     clause_offsets = np.searchsorted(number[clause], np.arange(record_offsets[-1] + 1)).astype(np.int64)
     at, difference_offsets = owned(clauses.difference_offsets, clause)

@@ -13,7 +13,14 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.coupled.clauses import Clauses
-from cepctl.engines.confidence.given import confidences, interleavings, keys, pairs_of_units, parts_of_units
+from cepctl.engines.confidence.given import (
+    confidences,
+    interleavings,
+    keys,
+    one_distance,
+    pairs_of_units,
+    parts_of_units,
+)
 from cepctl.engines.confidence.given.confidences import open_confidences
 from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.confidence.occurrence import occurrence
@@ -76,15 +83,32 @@ def over_units(draw: st.DrawFn) -> tuple[str, pa.Table]:
     begins = st.sampled_from(draw(st.sampled_from([(0,), (0, 5), (0, 5, 10)])))
     units = sorted(draw(st.lists(begins, min_size=3, max_size=5)))
     kinds = st.tuples(st.sampled_from("ABC"), st.sampled_from("wwv"))
-    lines = [draw(kinds) for _ in units]
-    table = of_one_unit(lines, 5)
+    table = of_units([draw(kinds) for _ in units], units, 5)
+    pattern, _, strategy = draw(st.sampled_from(PATTERNS[:6])).partition(" STRATEGY")
+    within = f"{pattern} WITHIN {draw(st.integers(2, 14))} ticks"
+    return f"{within} STRATEGY{strategy}" if strategy else within, table
+
+
+@st.composite
+def in_windows(draw: st.DrawFn) -> tuple[str, pa.Table]:
+    """Records of two or three writers in one unit, or of two units, beside a window that cuts one of them."""
+    kinds = st.tuples(st.sampled_from("AABBC"), st.sampled_from(draw(st.sampled_from(("wv", "wvu")))))
+    begins, window = draw(st.sampled_from([((0,), 5), ((0, 6), 11), ((0, 12), 17)]))
+    units = sorted(draw(st.lists(st.sampled_from(begins), min_size=4, max_size=6)))
+    table = of_units([draw(kinds) for _ in units], units, TICKS)
+    pattern, _, strategy = draw(st.sampled_from(PATTERNS[:6])).partition(" STRATEGY")
+    within = f"{pattern} WITHIN {draw(st.integers(2, window))} ticks"
+    return f"{within} STRATEGY{strategy}" if strategy else within, table
+
+
+def of_units(lines: list[tuple[str, str]], units: list[int], ticks: int) -> pa.Table:
+    """The same, each on any of some ticks from that of its unit on."""
+    table = of_one_unit(lines, ticks)
     for end in ("lower", "upper"):
         column = table.column_names.index(end)
         moved = [tick + unit for tick, unit in zip(table.column(end).to_pylist(), units, strict=True)]
         table = table.set_column(column, end, pa.array(moved, pa.int64()))
-    pattern, _, strategy = draw(st.sampled_from(PATTERNS[:6])).partition(" STRATEGY")
-    within = f"{pattern} WITHIN {draw(st.integers(2, 14))} ticks"
-    return f"{within} STRATEGY{strategy}" if strategy else within, table
+    return table
 
 
 def rows_agree(case: tuple[str, pa.Table]) -> None:
@@ -107,6 +131,10 @@ def test_rows_of_several_units_are_those_of_the_judge() -> None:
     check(over_units(), rows_agree, EXAMPLES)
 
 
+def test_rows_of_units_in_windows_are_those_of_the_judge() -> None:
+    check(in_windows(), rows_agree, EXAMPLES)
+
+
 def test_keys_are_those_of_the_judge() -> None:
     check(drawn(GROUPED), keys_agree, FEW_EXAMPLES)
 
@@ -115,6 +143,7 @@ def test_keys_are_those_of_the_judge() -> None:
 def test_rows_and_keys_are_those_of_the_judge_in_many_cases() -> None:
     check(drawn(PATTERNS), rows_agree, MANY_EXAMPLES)
     check(over_units(), rows_agree, MANY_EXAMPLES)
+    check(in_windows(), rows_agree, MANY_EXAMPLES)
     check(drawn(GROUPED), keys_agree, MANY_EXAMPLES)
 
 
@@ -123,7 +152,14 @@ def log(writers: str, lines: int) -> pa.Table:
     return of_one_unit([(random.choice("ABC"), random.choice(writers)) for _ in range(lines)], 100_000)
 
 
-@pytest.mark.parametrize("pattern", (*PATTERNS[:2], *PATTERNS[3:5]))
+@pytest.mark.parametrize(
+    "pattern",
+    (
+        *(*PATTERNS[:2], *PATTERNS[3:5]),
+        "SEQ(A a, B b) WITHIN 30000 ticks STRATEGY skip_till_next_match",
+        "SEQ(A a, !C n, B b) WITHIN 50 ms",
+    ),
+)
 @pytest.mark.parametrize(("writers", "lines"), [("wv", 30), ("wvu", 21)])
 def test_counting_says_what_sums_over_ticks_say(
     writers: str, lines: int, pattern: str, monkeypatch: pytest.MonkeyPatch
@@ -132,6 +168,7 @@ def test_counting_says_what_sums_over_ticks_say(
     for module, name, asks in (
         (interleavings, "interleaved_as_asked", "ticks"),
         (pairs_of_units, "pair_probability", "left"),
+        (one_distance, "apart_as_asked", "bound"),
     ):
         monkeypatch.setattr(parts_of_units, name, _counting(getattr(module, name), asks, counted))
     found = match_events(asked, table)
@@ -144,9 +181,9 @@ def test_counting_says_what_sums_over_ticks_say(
 
 
 def _counting(measure: Any, asks: str, counted: list[int]) -> Any:
-    def counting(questions: Any) -> Any:
-        counted.append(len(getattr(questions, asks)))
-        return measure(questions)
+    def counting(*questions: Any) -> Any:
+        counted.append(len(getattr(questions[-1], asks)))
+        return measure(*questions)
 
     return counting
 
@@ -268,3 +305,30 @@ def test_what_must_not_hold_is_as_probable_as_what_need_not() -> None:
     )
     assert 0.1 < holds[0] < 0.9
     assert holds[0] + fails[0] == pytest.approx(1.0, abs=1e-14)
+
+
+def _one_tick_wider(asked: Any, distance: Any) -> Any:
+    return one_distance.apart_as_asked(asked, distance._replace(bound=distance.bound + 1))
+
+
+def _to_the_record_before(asked: Any, distance: Any) -> Any:
+    return one_distance.apart_as_asked(asked, distance._replace(rank=np.maximum(distance.rank - 1, 0)))
+
+
+def _from_the_other(asked: Any, distance: Any) -> Any:
+    turned = {name: getattr(distance, name)[:, ::-1].copy() for name in ("writer", "rank")}
+    return one_distance.apart_as_asked(asked, distance._replace(**turned))
+
+
+@pytest.mark.parametrize("units", [[0] * 6, [0, 0, 0, 6, 6, 6]], ids=["one unit", "two units"])
+@pytest.mark.parametrize("fault", [_one_tick_wider, _to_the_record_before, _from_the_other])
+def test_a_fault_planted_beside_a_distance_is_seen(
+    fault: Any, units: list[int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lines = [("A", "w"), ("A", "v"), ("B", "w"), ("C", "v"), ("B", "v"), ("B", "w")]
+    asked = f"SEQ(A a, B b) WITHIN {units[-1] + 3} ticks STRATEGY skip_till_next_match"
+    case = asked, of_units(lines, units, TICKS)
+    rows_agree(case)
+    monkeypatch.setattr(parts_of_units, "apart_as_asked", fault)
+    with pytest.raises(AssertionError):
+        rows_agree(case)

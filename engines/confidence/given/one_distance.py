@@ -1,0 +1,170 @@
+"""How probable it is that records of units stand among each other as is asked, and two of them so far apart.
+
+However the records of a unit stand among each other (`paths_of_units`), the ticks that have some are equally
+probable choices of so many of the unit's.  So the step at which a record is taken has the tick of the record
+of this rank, and two steps are as far apart as the records of their ranks are (`pairs_of_units`).
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from cepctl.arrays import Indexes, Ticks
+from cepctl.engines.confidence.given.interleavings import sum_of, weights_of_paths
+from cepctl.engines.confidence.given.pairs_of_units import STEP, place_taken
+from cepctl.engines.confidence.given.paths_of_units import count_apart, count_at_once, count_taken, lattice_of
+from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
+from cepctl.engines.kernels.kernel import inner, kernel
+
+
+class OneDistance(NamedTuple):
+    """Questions that ask for one difference, `t_left - t_right <= bound`, beside how records stand.
+
+    `bound`: shape (k,).  `question`, shape (k, 2): what is asked of the records of the left and of the right
+    unit, as `Interleaved` has it; one question where it is one unit of time.  `writer`, `rank`: which record
+    it is there; `first`: the first tick of the unit.
+    """
+
+    bound: Ticks
+    question: Indexes
+    writer: Indexes
+    rank: Indexes
+    first: Ticks
+
+
+@kernel
+def apart_as_asked(asked, distance):
+    """Of each question the probability that all of it holds; shape (k,)."""
+    found = np.empty(len(distance.bound))
+    nodes, weights = np.empty(0, np.int64), np.empty(0)
+    known_ticks, known_degree, count = 0, -1, 0
+    for k in range(len(found)):
+        left, right = distance.question[k, 0], distance.question[k, 1]
+        if left == right:
+            found[k] = _of_one_unit(asked, distance, k)
+            continue
+        at, beside = _placed(asked, distance, k, 0), _placed(asked, distance, k, 1)
+        # The right record may be at some of its ticks, from these of the left one on and before those.
+        shift = distance.first[k, 0] - distance.bound[k] - distance.first[k, 1]
+        ticks, others = asked.ticks[left], asked.ticks[right]
+        begin, end = min(max(1 - shift, 0), ticks), min(max(others - shift, 0), ticks)
+        begin = min(begin, end)
+        found[k] = _before(at, ticks, begin) * _all(beside)
+        if begin == end:
+            continue
+        degree = at.shape[1] + beside.shape[1] - 1
+        degree += -degree % STEP
+        if end - begin != known_ticks or degree != known_degree:
+            known_ticks, known_degree, most = end - begin, degree, most_nodes(end - begin, degree) + 1
+            if most > len(nodes):
+                nodes, weights = np.empty(most, np.int64), np.empty(most)
+            count = place_certain_nodes(known_ticks, degree, nodes, weights)
+        for n in range(count):
+            tick = begin + nodes[n]
+            found[k] += weights[n] * _at(at, ticks, tick) * _not_before(beside, others, tick + shift)
+    return found
+
+
+@inner
+def _placed(asked, distance, k, side):
+    """The chance of each way of one unit, by how many have met and the step that takes the record."""
+    question = distance.question[k, side]
+    lattice = lattice_of(asked, question)
+    places = lattice.before.shape[1]
+    paths = np.zeros((places, sum_of(lattice.records)))
+    count_taken(lattice, distance.writer[k, side], distance.rank[k, side], paths)
+    weights = weights_of_paths(lattice.records, asked.ticks[question], places)
+    for met in range(places):
+        for step in range(paths.shape[1]):
+            paths[met, step] *= weights[met]
+    return paths
+
+
+@inner
+def _all(paths):
+    total = 0.0
+    for met in range(paths.shape[0]):
+        total += sum_of(paths[met])
+    return total
+
+
+@inner
+def _before(paths, ticks, some):
+    """The probability with the record on one of the first ticks: then these have one more than its rank."""
+    total = 0.0
+    for met in range(paths.shape[0]):
+        steps = paths.shape[1] - met
+        chance = np.empty(steps + 1)
+        place_taken(steps, ticks, some, chance)
+        at_least = 0.0
+        for step in range(steps - 1, -1, -1):
+            at_least += chance[step + 1]
+            total += paths[met, step] * at_least
+    return total
+
+
+@inner
+def _at(paths, ticks, tick):
+    """The probability with the record on a tick."""
+    total = 0.0
+    for met in range(paths.shape[0]):
+        steps = paths.shape[1] - met
+        chance = np.empty(steps)
+        place_taken(steps - 1, ticks - 1, tick, chance)
+        for step in range(steps):
+            total += paths[met, step] * chance[step] * (steps / ticks)
+    return total
+
+
+@inner
+def _not_before(paths, ticks, tick):
+    """The probability with the record on no tick before one: as many as its rank are there at most."""
+    total = 0.0
+    for met in range(paths.shape[0]):
+        steps = paths.shape[1] - met
+        chance = np.empty(steps + 1)
+        place_taken(steps, ticks, tick, chance)
+        at_most = 0.0
+        for step in range(steps):
+            at_most += chance[step]
+            total += paths[met, step] * at_most
+    return total
+
+
+@inner
+def _of_one_unit(asked, distance, k):
+    """The probability by how many steps lie between both records, of which each may be the later one."""
+    question, bound = distance.question[k, 0], distance.bound[k]
+    lattice, ticks = lattice_of(asked, question), asked.ticks[question]
+    places, together = lattice.before.shape[1], sum_of(lattice.records)
+    left, right = distance.writer[k, 0], distance.writer[k, 1]
+    left_rank, right_rank = distance.rank[k, 0], distance.rank[k, 1]
+    # So many steps apart, the left record later, or the right one; or both at one.
+    later, earlier = np.zeros((places, together + 1)), np.zeros((places, together + 1))
+    at_once = np.zeros(places)
+    count_apart(lattice, right, right_rank, left, left_rank, later)
+    count_apart(lattice, left, left_rank, right, right_rank, earlier)
+    count_at_once(lattice, left, left_rank, right, right_rank, at_once)
+    weights, total = weights_of_paths(lattice.records, ticks, places), 0.0
+    for met in range(places):
+        steps = together - met
+        near, far = np.empty(steps + 1), np.empty(steps + 1)
+        _place_on_first(steps, ticks, bound, near)
+        _place_on_first(steps, ticks, -bound - 1, far)
+        for apart in range(steps - 1, -1, -1):
+            near[apart] += near[apart + 1]
+        for apart in range(steps):
+            far[apart + 1] += far[apart]
+        found = at_once[met] if bound >= 0 else 0.0
+        for apart in range(1, steps):
+            found += later[met, apart] * near[apart] + earlier[met, apart] * far[apart - 1]
+        total += weights[met] * found
+    return total
+
+
+@inner
+def _place_on_first(steps, ticks, some, chance):
+    """How probable so many steps are on the first ticks: then as many places are at most that far apart."""
+    place_taken(steps, ticks, min(max(some, 0), ticks), chance)
