@@ -22,8 +22,8 @@ class Lattice(NamedTuple):
 
     `allowed`, shape (cells,): the bit of each step that may lead to a cell.  Of each step, shape (2^w,): how
     far `back` it comes from, how many have `met` on its tick beside one, and what it weighs.  By how many
-    have met paths are counted, shape (cells, places): `before` has those to a cell, and `behind` those from it,
-    where it `ends` some.
+    have met paths are counted: those to a cell, `before`, and those from it, `behind`, shape (cells, places).
+    `ends` says from which cells there are any.
     """
 
     records: Indexes
