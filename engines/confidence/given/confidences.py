@@ -33,6 +33,9 @@ from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_b
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
+_BLOCK_BYTES = 128 << 20
+"""Of more at once, a third of the time would go by in which the system hands out memory."""
+
 
 def tied_matches(
     matches: CoupledMatches,
@@ -52,6 +55,7 @@ def tied_matches(
         If the events that are tied to a match need too much work.
     """
     found = impossible(len(matches))
+    memory = BlockMemory(min(memory.block, _BLOCK_BYTES), memory.most)
     for begin, end in coupled_blocks(matches.shape, matches.groups, matches.rivals, memory):
         block = np.arange(begin, end)
         within = None if spans is None else spans.take(block)

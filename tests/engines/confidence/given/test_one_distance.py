@@ -145,6 +145,15 @@ def test_a_worked_number() -> None:
     counted_as_enumerated(case)
 
 
+def test_the_number_that_the_page_works_out() -> None:
+    """w: a and two more, v: b and one more, on six ticks: b at most one tick after a, and not before it."""
+    unit = Unit((3, 2), 6)
+    near, at_once_or_before = (Case((unit,), ((1, 0), (0, 0)), (0, 0), bound) for bound in (1, 0))
+    assert near.probability() - at_once_or_before.probability() == Fraction(13, 60)
+    counted_as_enumerated(near)
+    counted_as_enumerated(at_once_or_before)
+
+
 def test_paths_count_as_choices_of_ticks() -> None:
     check(cases(), counted_as_enumerated, EXAMPLES)
 
