@@ -125,7 +125,7 @@ def in_growing_order(
         # Of a dataset in ticks that are finer still the one who asked is told.
         finer = max(unit.nanoseconds // growth.ticks.nanoseconds, 1)
         ticks = growth.ticks if finer > 1 else unit
-    walked = [log.walked(finer, each, files) for log, each in zip(logs, shared, strict=True)]
+    walked = [log.walked(finer, each, log.blocks(files)) for log, each in zip(logs, shared, strict=True)]
     steps: dict[str, dict[str, Indexes] | None] = {
         chunk.path: {} if told.is_taken else None
         for log, told in zip(logs, walked, strict=True)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Indexes, Ticks
 from cepctl.engines.confidence.given.interleavings import sum_of, weights_of_paths
 from cepctl.engines.confidence.given.pairs_of_units import STEP, place_taken
 from cepctl.engines.confidence.given.paths_of_units import count_apart, count_at_once, count_taken, lattice_of
 from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inner, kernel
+from cepctl.numeric.arrays import Indexes, Ticks
 
 
 class OneDistance(NamedTuple):

@@ -12,9 +12,9 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.arrays import Flags, Indexes, Reals
 from cepctl.engines.confidence.given.interleavings import allowed, sum_of
 from cepctl.engines.kernels.kernel import inner
+from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 
 class Lattice(NamedTuple):
