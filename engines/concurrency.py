@@ -74,7 +74,7 @@ def in_turn(parts: Iterable[Callable[[], Item]], threads: int) -> Iterator[Item]
 
 
 def telling(parts: Sequence[Part[Item]], told: Callable[[int, int], None] | None) -> Sequence[Part[Item]]:
-    """The same parts; each that is done tells how many are, and of how many."""
+    """Parts of which each that is done tells how many are, and of how many."""
     if told is None:
         return parts
     lock, done = Lock(), 0

@@ -83,7 +83,7 @@ class RowsOfSeed:
     beyond: int = 0
 
     def under_law(self, lawful: Reals, beyond: Flags) -> RowsOfSeed:
-        """The same rows with what a law states of them, but for those that it is too much work for."""
+        """These rows with what a law states of them, but for those that it is too much work for."""
         kept = np.flatnonzero(~beyond)
         return replace(
             self,

@@ -53,7 +53,7 @@ def ties_of(clocks: Clocks) -> tuple[ClockTie, ...]:
 
 
 def tied(clocks: Clocks, ties: Iterable[ClockTie]) -> Clocks:
-    """The same clocks with these ties.
+    """Clocks with these ties.
 
     Raises
     ------

@@ -82,7 +82,7 @@ class RowGroups:
         yield from ((source, part, sorted(numbers)) for (source, part), numbers in by_file.items())
 
     def pieces(self, most: int) -> Iterator[tuple[int, int, list[int]]]:
-        """The same as `files`, at most this many row groups in one entry.
+        """The `files`, at most this many row groups in one entry.
 
         Examples
         --------
@@ -113,7 +113,7 @@ class EventSource(Protocol):
         """A table without events."""
 
     def copied(self, directory: str, prefix: str) -> EventSource:
-        """The same events in copies of the files, all in one directory, `prefix` before their names."""
+        """Its events in copies of the files, all in one directory, `prefix` before their names."""
 
     @property
     def shipped(self) -> tuple[str, ...]:

@@ -80,7 +80,7 @@ class StoredEvents:
         return self.parts if self.own_disk else ()
 
     def copied(self, directory: str, prefix: str) -> StoredEvents:
-        """The same events in copies of the files, all in one directory, `prefix` before their names."""
+        """Its events in copies of the files, all in one directory, `prefix` before their names."""
         parts = tuple(f"{directory}/{prefix}{PurePosixPath(part).name}" for part in self.parts)
         return replace(self, location=Location(directory), parts=parts, own_disk=False)
 

@@ -125,7 +125,7 @@ def _read(known: LogFormat, files: Sequence[Small]) -> list[FileResult]:
 
 
 def _read_at_once(known: LogFormat, files: Sequence[Small]) -> list[FileResult] | None:
-    """The same; None where not all of them have gone the same way."""
+    """What comes of files of one form; None where not all of them have gone the same way."""
     assert known.alike is not None
     first, report = files[0].task, ReadReport()
     batch = known.alike.read([file.text for file in files], files[0].forms, first.reading, report)

@@ -130,7 +130,7 @@ class FileResult:
         return sum(chunk.rows for chunk in self.chunks) + self.unneeded.events
 
     def sharing(self, alike: dict[object, object]) -> FileResult:
-        """The same, with what other files have as well kept once: `alike` grows by what only this has.
+        """Its own parts, and those that other files have as well once: `alike` grows by what only this has.
 
         Of a hundred thousand small files that is nearly all.
         """

@@ -280,7 +280,7 @@ def _running_most(values: Ticks, begins: Indexes) -> Ticks:
 
 
 def _shifted(running: Ticks, begins: Indexes, before: Ticks) -> Ticks:
-    """The same up to the value before, where `before` is what was there at each beginning."""
+    """The greatest before each value, where `before` is what was there at each beginning."""
     found = np.empty_like(running)
     found[1:] = running[:-1]
     found[begins] = before

@@ -130,7 +130,7 @@ class _Edges:
     highest: Ticks
 
     def mirrored(self) -> _Edges:
-        """The same of how far clocks are behind."""
+        """How far clocks are behind."""
         return _Edges(self.names, self.left, self.right, -self.highest, -self.lowest)
 
     def without(self, clocks: list[int]) -> _Edges:

@@ -33,7 +33,7 @@ def clock_evidence(match: OneMatch, inputs: EventInputs) -> Evidence | None:
 
 
 def evidence_of_events(events: pa.Table, inputs: EventInputs) -> Evidence | None:
-    """The same of a table of events that were read from the inputs."""
+    """What was recorded of the clocks of a table of events that were read from the inputs."""
     from cepctl.clocks.checks.evidence import OfClock, evidence
     from cepctl.render.pictures.matched_events import nanoseconds
     from cepctl.schema import CLOCK

@@ -53,7 +53,7 @@ class Explanation:
     facts: ShownFacts
 
     def to_json(self) -> dict[str, Any]:
-        """The same as values that JSON has, as `cepctl explain --format json` writes them."""
+        """What `cepctl explain --format json` writes, as values that JSON has."""
         from cepctl.render.explain import plan_json
 
         return plan_json(self.plan, self.facts)

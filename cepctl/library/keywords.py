@@ -61,7 +61,7 @@ def _named(option: str, written: str, value: str) -> str:
 
 
 def told_in_keywords(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
-    """The same call, whose errors name keywords."""
+    """A call whose errors name keywords."""
 
     @wraps(call)
     def calling(*arguments: _Arguments.args, **options: _Arguments.kwargs) -> _Result:

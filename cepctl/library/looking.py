@@ -41,7 +41,7 @@ class Shown:
     match: OneMatch
 
     def to_json(self) -> dict[str, Any]:
-        """The same as `cepctl show --json` answers."""
+        """What `cepctl show --json` answers."""
         from cepctl.render.one_match_facts import match_facts
 
         return {"match": self.ids, **match_facts(self.match)}
@@ -64,7 +64,7 @@ class Reasons:
     why: WhyNot | None
 
     def to_json(self) -> dict[str, Any]:
-        """The same as `--why-not --format jsonl` says."""
+        """What `--why-not --format jsonl` says."""
         from cepctl.render.why_not import why_not_json
 
         if self.why is None:

@@ -169,7 +169,7 @@ class Matches:
         return f"{text}{rest}{self.summary}"
 
     def _repr_html_(self) -> str:
-        """The same for a notebook, with a timeline for each row."""
+        """The first rows and the summary for a notebook, with a timeline for each row."""
         from cepctl.library.notebook import matches_html
 
         if not self._readable:

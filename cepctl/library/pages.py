@@ -177,7 +177,7 @@ def _best_rows(keys: pa.Table, names: tuple[str, ...]) -> pa.Table:
 
 
 def _with_own_ranges(found: MatchedEvents) -> MatchedEvents:
-    """The same with ranges of what the events of each match can use."""
+    """Matches with ranges of what the events of each can use."""
     import numpy as np
     import pyarrow as pa
 

@@ -50,7 +50,7 @@ class RawInput:
     no_writer: bool = False
 
     def with_files(self, named: Callable[[str | None], str | None]) -> RawInput:
-        """The same choices, with the model and the patterns as `named` calls these files."""
+        """These choices, with the model and the patterns as `named` calls these files."""
         from cepctl.uncertainty.short_rules import short_rule
 
         words = (word if short_rule(word) else named(word) or word for word in self.uncertainty)

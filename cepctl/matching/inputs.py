@@ -66,7 +66,7 @@ class EventInputs:
     read_whole: Callable[[], StoredDataset] | None = field(default=None, compare=False)
 
     def whole(self) -> EventInputs:
-        """The same with all events; raw input of which some were left behind is read again."""
+        """The inputs with all events; raw input of which some were left behind is read again."""
         left = [each for each in self.datasets if each.left_behind is not None]
         if not left or self.read_whole is None:
             return self

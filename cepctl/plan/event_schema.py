@@ -44,6 +44,6 @@ class EventSchema:
         return {**ORIGIN_COLUMNS, **self.attributes}
 
     def without_order(self) -> EventSchema:
-        """The same where it is not known in which order writers wrote their records."""
+        """The schema where it is not known in which order writers wrote their records."""
         given = tuple(each for each in self.given if each not in WRITTEN_ORDERS)
         return replace(self, given=given, assumes_order=False)

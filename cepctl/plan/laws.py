@@ -39,7 +39,7 @@ def law_name(law: OrderLaw) -> str:
 
 
 def law_text(law: OrderLaw) -> str:
-    """The same, with how much it says."""
+    """The name of a law, with how much it says."""
     counts = {"of what comes next": len(law.following), "of what comes before": len(law.before)}
     said = [
         f"{count:,} factor{'' if count == 1 else 's'} {of_what}" for of_what, count in counts.items() if count

@@ -324,13 +324,13 @@ def refuse_intervals(what: str) -> None:
 
 
 def refuse_conditions_on_ends(plan: Plan, what: str) -> None:
-    """The same where the query itself speaks of ends."""
+    """Refuse a query that itself speaks of ends."""
     if any(each.reads_ends for each in plan.alternatives):
         refuse_intervals(what)
 
 
 def refuse_lasting_events(plan: Plan, events: pa.Table, what: str) -> None:
-    """The same where some of the events that matter to a plan lasts.
+    """Refuse a plan to which an event matters that lasts.
 
     Under contiguity such an event may be a rival alone, by its start; where it fits, the engine refuses it.
     """

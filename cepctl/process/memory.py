@@ -48,7 +48,7 @@ class MemoryBudget:
     program: int = PROGRAM_BYTES
 
     def shared_by(self, tasks: int) -> MemoryBudget:
-        """The same budget for several processes at a time.
+        """The share of each of several processes at a time.
 
         Raises
         ------
@@ -73,7 +73,7 @@ class MemoryBudget:
 
     @property
     def for_reading(self) -> MemoryBudget:
-        """The same budget where one process reads logs and writes datasets, before anything is compiled."""
+        """The budget where one process reads logs and writes datasets, before anything is compiled."""
         return replace(self, tasks=1, program=READING_PROGRAM_BYTES)
 
     @property

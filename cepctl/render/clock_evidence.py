@@ -36,7 +36,7 @@ def evidence_lines(found: Evidence) -> Iterator[str]:
 
 
 def evidence_texts(found: Evidence) -> dict[str, str]:
-    """The same by the id of the event; of those of which no table tells, what has become of the tables."""
+    """What was recorded, by the id of the event; where no table tells, what has become of the tables."""
     gone = "; ".join(found.lost)
     return dict(_texts(found)) | (dict.fromkeys(sorted(found.untold), gone) if gone else {})
 
@@ -74,7 +74,7 @@ def _tenths(value: float) -> str:
 
 
 def evidence_facts(found: Evidence) -> dict[str, Any]:
-    """The same as JSON has it; empty where nothing was recorded of the clocks of the match."""
+    """What was recorded, as JSON has it; empty where nothing was of the clocks of the match."""
     recorded = [
         {
             "event": each.event,

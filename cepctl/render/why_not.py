@@ -29,7 +29,7 @@ def print_why_not(why: WhyNot, file: TextIO | None = None) -> None:
 
 
 def why_not_json(why: WhyNot) -> str:
-    """The same facts as one JSON object on one line: {"why_not": {"readings": [...]}}."""
+    """The facts as one JSON object on one line: {"why_not": {"readings": [...]}}."""
     facts = {"why_not": {"readings": [_facts(why, each) for each in why.alternatives]}}
     return json.dumps(facts, ensure_ascii=False)
 

@@ -109,7 +109,7 @@ def whole_text_hashes(array: pa.Array) -> Hashes:
 
 
 def _hashes_of_words(words: Hashes) -> Hashes:
-    """The same of values of eight bytes each."""
+    """The hashes of values of eight bytes each."""
     with np.errstate(over="ignore"):
         hashed = np.full(len(words), _P5 + np.uint64(8), dtype=np.uint64)
         return _avalanche(_with_word(hashed, words)) & _LOW

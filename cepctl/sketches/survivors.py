@@ -106,7 +106,7 @@ def shared_attributes(plan: Plan, alternative: Alternative) -> list[str]:
 
 
 def _keyed(found: Survivors, archive: SketchArchive, name: str, effort: float) -> Survivors | None:
-    """The same told apart by the values of an attribute; None where these are too many."""
+    """Survivors told apart by the values of an attribute; None where these are too many."""
     short = any((each.place < 0).any() for each in found.items)
     keys = _fixed_keys(found, name, short=short)
     groups = len(np.unique(np.concatenate([each.group for each in found.items])))

@@ -313,7 +313,7 @@ class TickSpans:
         return TickSpans(self.first[rows], self.last[rows])
 
     def but_for(self, free: Flags) -> TickSpans:
-        """The same, but some without ends."""
+        """The spans, but some without ends."""
         return TickSpans(np.where(free, FIRST, self.first), np.where(free, LAST, self.last))
 
     def followed_by_everywhere(self, count: int) -> TickSpans:

@@ -43,11 +43,11 @@ class Dependence:
         return self.given or self.under_law
 
     def but_for_ties(self) -> Dependence:
-        """The same of events of which nothing is given."""
+        """How events depend on each other where nothing is given."""
         return replace(self, ties=None)
 
     def but_for_orders(self) -> Dependence:
-        """The same of events of whose orders no law speaks."""
+        """How events depend on each other where no law speaks of their orders."""
         return replace(self, orders=None)
 
 

@@ -114,7 +114,7 @@ class Events:
 
     @cached_property
     def endpoint_stamps(self) -> EventClocks:
-        """The same of all endpoints: one clock stamps both ends of an event."""
+        """The clocks of all endpoints: one stamps both ends of an event."""
         ends, clock = self.endpoints, self.stamps.clock
         both = np.concatenate([clock, clock[ends.lasting]])
         return replace(self.stamps, clock=both, own=ends.masses)
@@ -162,7 +162,7 @@ class Events:
 
     @cached_property
     def by_start(self) -> Events:
-        """The same events, those that last with the law of their start alone for their masses.
+        """Events of which those that last have the law of their start alone for their masses.
 
         Raises
         ------
@@ -181,7 +181,7 @@ class Events:
 
     @cached_property
     def points(self) -> Endpoints:
-        """The same with every event a point, whatever its end."""
+        """Every event as a point, whatever its end."""
         return of_points(self.masses)
 
     @cached_property

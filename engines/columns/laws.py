@@ -151,7 +151,7 @@ def weighted_laws(
 
 
 def _read_only(laws: Laws) -> Laws:
-    """The same arrays, which may no more be written: one type for kernels, as in `Masses`."""
+    """Arrays that may no more be written: one type for kernels, as in `Masses`."""
     for part in (laws[:9], laws.earlier, laws.later):
         for array in part:
             array.flags.writeable = False

@@ -113,7 +113,7 @@ class Masses:
 
     @cached_property
     def mirrored(self) -> Masses:
-        """The same masses with time reversed: every tick changes its sign."""
+        """The masses with time reversed: every tick changes its sign."""
         owner = np.repeat(np.arange(len(self.lower)), np.diff(self.starts))
         mirror = self.starts[owner] + self.starts[owner + 1] - 1 - np.arange(len(owner))
         return Masses(
@@ -121,7 +121,7 @@ class Masses:
         )
 
     def moved(self, by: int) -> Masses:
-        """The same masses so many ticks later."""
+        """The masses so many ticks later."""
         return Masses(self.lower + by, self.upper + by, self.starts, self.lo + by, self.hi + by, self.density)
 
     def take(self, events: Indexes) -> Masses:

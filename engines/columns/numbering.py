@@ -46,7 +46,7 @@ def numbers_of(values: pl.Series) -> Indexes:
 
 
 def _of_close_values(values: pl.Series) -> Indexes | None:
-    """The same of whole numbers by a table; None where that would be too large."""
+    """Numbers for whole numbers by a table; None where that would be too large."""
     least, most = values.min(), values.max()
     if not isinstance(least, int) or not isinstance(most, int):  # all are null
         return np.full(len(values), -1)

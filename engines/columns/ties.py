@@ -63,7 +63,7 @@ class SeriesLater:
         self._find, self._found, self._lock = find, list[SeriesMasses](), Lock()
 
     def found(self) -> SeriesMasses:
-        """The same in all threads."""
+        """What series leave, once for all threads."""
         with self._lock:
             if not self._found:
                 self._found.append(self._find())

@@ -94,7 +94,7 @@ def place_real(ticks, degree, places, weights):
 
 @inner
 def place_real_to_end(ticks, degree, places, weights):
-    """The same with the places mirrored: those of few ticks are ticks from the last one back."""
+    """Places from the end: those of few ticks are ticks from the last one back."""
     count = place_real(ticks, degree, places, weights)
     for i in range(count):
         places[i] = ticks - 1.0 - places[i]
@@ -221,7 +221,7 @@ def shares_of_values(ticks, across, basis, places, polynomials, shares):
 
 @inner
 def shares_of_sums(ticks, across, basis, places, polynomials, shares):
-    """The same for the sum over the ticks before each place."""
+    """What each node counts in the sum over the ticks before each place."""
     for k in range(len(places)):
         polynomials[0, k] = places[k]
     _sum_polynomials(ticks, across, places, -2.0, polynomials)
@@ -230,7 +230,7 @@ def shares_of_sums(ticks, across, basis, places, polynomials, shares):
 
 @inner
 def shares_of_sums_to_end(ticks, across, basis, places, polynomials, shares):
-    """The same for the sum over the ticks from each place on."""
+    """What each node counts in the sum over the ticks from each place on."""
     for k in range(len(places)):
         polynomials[0, k] = ticks - places[k]
     _sum_polynomials(ticks, across, places, 2.0, polynomials)

@@ -104,7 +104,7 @@ def _place_ranks(ticks, degree, tick, chance):
 
 @inner
 def place_few_nodes(ticks, degree, nodes, weights):
-    """The same, without a system to be solved up to degree 3, and of up to one more of these."""
+    """Place nodes without a system to be solved up to degree 3, and up to one more of these."""
     if degree > 3 or takes_every_tick(ticks, degree):
         return place_nodes(ticks, degree, nodes, weights)
     last, count = ticks - 1, float(ticks)

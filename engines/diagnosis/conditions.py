@@ -71,7 +71,7 @@ class TimeDemand:
     loosened: bool = True
 
     def wider(self, ticks: int) -> TimeDemand:
-        """The same, allowing this many ticks more."""
+        """A demand that allows this many ticks more."""
         edges = tuple((i, j, min(c + ticks, UNBOUNDED)) for i, j, c in self.edges)
         return replace(self, edges=edges)
 
@@ -110,7 +110,7 @@ class Conditions:
 
     @cached_property
     def search(self) -> Search:
-        """The same as the enumeration takes it."""
+        """These conditions as the enumeration takes them."""
         return Search(self.alternative, self.columns, self.system, self.candidates, self.partition_by)
 
     def system_of(self, differences: tuple[TimeDemand, ...]) -> Ticks:
@@ -127,17 +127,17 @@ class Conditions:
         return possible_on_clocks(clocks, np.ascontiguousarray(self.system[:size, :size]), rows)
 
     def without_filter(self, component: int, candidates: Indexes) -> Conditions:
-        """The same, where a component takes these events."""
+        """The conditions where a component takes these events."""
         taken = list(self.candidates)
         taken[component] = candidates
         return replace(self, candidates=tuple(taken))
 
     def without_key(self, attribute: str) -> Conditions:
-        """The same without one `[attr]`."""
+        """The conditions without one `[attr]`."""
         return replace(self, partition_by=tuple(name for name in self.partition_by if name != attribute))
 
     def without_link(self, link: Link) -> Conditions:
-        """The same without a predicate between components, and without its join key."""
+        """The conditions without a predicate between components, and without its join key."""
         links = tuple(each for each in self.alternative.links if each is not link)
         text = expression_to_text(link.expression)
         equalities = tuple(
@@ -146,7 +146,7 @@ class Conditions:
         return replace(self, alternative=replace(self.alternative, links=links, equalities=equalities))
 
     def with_differences(self, old: TimeDemand, new: TimeDemand | None) -> Conditions:
-        """The same with one demand on times replaced, or dropped."""
+        """The conditions with one demand on times replaced, or dropped."""
         kept = tuple(each for each in self.differences if each is not old)
         return replace(self, differences=kept if new is None else (*kept, new))
 

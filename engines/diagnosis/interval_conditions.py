@@ -69,7 +69,7 @@ class EndpointDemand(TimeDemand):
         return cls(kind, edges, loosened, tuple(tuple(each) for each in cases))
 
     def wider(self, ticks: int) -> EndpointDemand:
-        """The same, allowing this many ticks more."""
+        """A demand that allows this many ticks more."""
         wider = tuple(tuple((i, j, min(c + ticks, UNBOUNDED)) for i, j, c in case) for case in self.cases)
         return replace(self, cases=wider)
 
@@ -119,11 +119,11 @@ class IntervalConditions(Conditions):
         return _some_hold(IntervalMeasure.of(self.events, _cases(self.differences, rows.shape[1])), rows)
 
     def on_clocks(self, clocks: EventClocks, rows: Indexes) -> Flags:
-        """The same: the clocks are those of the events."""
+        """These conditions: the clocks are those of the events."""
         return self.hold(rows)
 
     def widened(self, demand: TimeDemand, ticks: int) -> IntervalConditions:
-        """The same, with a demand that allows this many ticks more."""
+        """The conditions with a demand that allows this many ticks more."""
         wider = (each.wider(ticks) if each is demand else each for each in self.differences)
         return replace(self, differences=tuple(wider))
 

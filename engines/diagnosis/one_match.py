@@ -115,7 +115,7 @@ class _Asked:
         cls, plan: Plan, reading: RunReading, known: Events, rows: Sequence[tuple[int, ...]], *,
         of_intervals: bool,
     ) -> _Asked:  # fmt: skip
-        """The same in the worlds that remain."""
+        """A reading of the match in the worlds that remain."""
         shown = reading.shown
         prepared = prepared_alternative(plan, shown, known, MatchOptions(), of_intervals=of_intervals)
         bound = _bound(shown, known, rows)

@@ -65,7 +65,7 @@ class WorldsLeft:
 
     @cached_property
     def alone(self) -> tuple[Events, ...]:
-        """The same of each clause."""
+        """The events in the worlds that satisfy each clause alone."""
         if len(self.plan.given) == 1:
             return (self.known,)
         return tuple(self._satisfying((clause,)) for clause in self.plan.given)
@@ -168,7 +168,7 @@ def given_shown(
 
 
 def in_world(run: RunAlternative, plan: Plan, events: Events) -> RunAlternative:
-    """The same runs among events in other worlds, which may leave some of them none."""
+    """Runs among events in other worlds, which may leave some of them none."""
     events = passing_by(events) if plan.strategy.asks_all else events
     return replace(run, plan=plan, events=events, sifted=False)
 

@@ -186,7 +186,7 @@ class _Block:
             yield from self._measurable(chosen, replace(hidden, outside=outside))
 
     def _measurable(self, each_hides: Sequence[HiddenEvents], hidden: HiddenBlocks) -> Iterator[Hiding]:
-        """The same of parts whose hidden events are beside rules alike."""
+        """The parts whose hidden events are beside rules alike."""
         row = each_hides[0].row
         bound = {hidden.number(i): take(each, row) for i, each in self.bound.items()}
         for block, part in zip(hidden.blocks, each_hides, strict=True):

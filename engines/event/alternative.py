@@ -78,7 +78,7 @@ class PreparedAlternative:
     sifted: bool = True
 
     def above(self, threshold: Threshold) -> PreparedAlternative:
-        """The same, leaving out early what cannot reach the threshold.
+        """An alternative that leaves out early what cannot reach the threshold.
 
         Estimates may exceed any bound, and so may events that are tied, or whose orders a law weighs.
         """
@@ -121,7 +121,7 @@ class PreparedAlternative:
         return self.shape.plain_chain
 
     def beside(self, others: Sequence[PreparedAlternative]) -> PreparedAlternative:
-        """The same as the source of rows that other alternatives give, too."""
+        """The alternative as the source of rows that others give, too."""
         return replace(self, others=tuple(others))
 
     @property
@@ -243,7 +243,7 @@ class PreparedAlternative:
         return self._as_taken(with_groups_in_order(known, rows, *limits))
 
     def with_any_groups(self, rows: Indexes) -> Iterator[dict[int, Bindings]]:
-        """The same with those that leave an event to what may be absent which another would have taken."""
+        """Also those that leave an event to what may be absent which another would have taken."""
         if not any(self.alternative.components[i].kleene for i in self.search.singles):
             return iter([dict(zip(self.search.singles, rows.T, strict=True))] if len(rows) else [])
         from cepctl.engines.search.kleene.growth import with_groups
@@ -329,7 +329,7 @@ class PreparedAlternative:
         rivals: list[Rivals],
         heard: Callable[[str], None] | None = None,
     ) -> Measured:
-        """The same of matches that these rivals can break; `heard` hears the name of each method."""
+        """What is known of matches that these rivals can break; `heard` hears the name of each method."""
         asked = self.measure if heard is None else replace(self.measure, heard=heard)
         return self.measured_as(asked, bound, rivals)
 

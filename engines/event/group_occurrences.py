@@ -180,7 +180,7 @@ class AskedKeys:
         return self.wanted.problems(np.where(deciding, self.of_row, -1), whole=self.wanted.whole)
 
     def clauses(self, tied: Sequence[Tied] = ()) -> Clauses:
-        """The same as clauses, with what is `tied` to the events of each problem."""
+        """These problems as clauses, with what is `tied` to the events of each."""
         return clauses_of(self.problems, self.count, limited=self._problems[1], tied=tied)
 
     def measuring(self, clocks: EventClocks | None) -> MeasuringClauses:

@@ -42,12 +42,12 @@ class IntervalAlternative(PreparedAlternative):
         return False
 
     def beside(self, others: Sequence[PreparedAlternative]) -> IntervalAlternative:
-        """The same as the source of rows that other alternatives give, too."""
+        """The alternative as the source of rows that others give, too."""
         intervals = replace(self.intervals, others=tuple(each for one in others for each in one.lasting))
         return replace(self, others=tuple(others), intervals=intervals)
 
     def above(self, threshold: Threshold) -> IntervalAlternative:
-        """The same: nothing bounds a confidence before it is measured."""
+        """Itself: nothing bounds a confidence before it is measured."""
         return self
 
     def ranges(self, confidence: float) -> tuple[RangesOfPairs, ...]:

@@ -72,7 +72,7 @@ class JointMatches:
         return found
 
     def _within_parts(self, rows: Indexes, spans: TickSpans) -> Reals:
-        """The same of matches that fall into parts, with events that they do not show."""
+        """How probable matches are that fall into parts, with events that they do not show."""
         from cepctl.engines.event.absent_parts import AbsentParts
 
         found, (rivals, never) = np.zeros(len(rows)), self._decisive

@@ -243,7 +243,7 @@ class ListedSummary:
         return np.clip(found[same], least, most)
 
     def _measured(self, match: Indexes, union: Indexes, count: int) -> Reals:
-        """The same of unions of several matches that are not certain."""
+        """What is said of unions of several matches that are not certain."""
         if not count:
             return np.zeros(0)
         problems, limited, begin = [], False, 0

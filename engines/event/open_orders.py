@@ -30,7 +30,7 @@ class OpenOrders:
     beyond: int
 
     def to_json(self) -> dict[str, Any]:
-        """The same as values that JSON has."""
+        """What is open, as values that JSON has."""
         return asdict(self)
 
 

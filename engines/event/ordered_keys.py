@@ -25,7 +25,7 @@ from cepctl.plan.support import require_engine
 
 
 def with_orders(plan: Plan, events: Events, options: MatchOptions) -> Events:
-    """The same events, with the orders that laws weigh, if there are any that are open.
+    """Events with the orders that laws weigh, if there are any that are open.
 
     Raises
     ------
@@ -43,7 +43,7 @@ def with_orders(plan: Plan, events: Events, options: MatchOptions) -> Events:
 
 
 def without_orders(source: PreparedAlternative) -> PreparedAlternative:
-    """The same alternative of events that no law weighs."""
+    """The alternative of events that no law weighs."""
     return replace(source, events=replace(source.events, orders=None))
 
 

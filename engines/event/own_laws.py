@@ -14,7 +14,7 @@ from cepctl.numeric.arrays import Indexes, Reals
 
 
 def with_own_laws(stamped: Events) -> Events:
-    """The same events, of which `prob(...)` can be asked; what is left of them later changes no answer.
+    """Events of which `prob(...)` can be asked; what is left of them later changes no answer.
 
     `stamped` are the events as they were logged, before anything given has narrowed or tied them.
     """

@@ -97,7 +97,7 @@ def found_at_raw_times(times: CertainTimes, bound: tuple[Bindings, ...]) -> pa.A
 
 
 def _lasting_at_raw_times(source: PreparedAlternative, matches: MatchBatch) -> pa.Array:
-    """The same of matches whose events may last."""
+    """Whether raw times find each match whose events may last."""
     from cepctl.engines.confidence.intervals.search import by_size
 
     if source.plan.asks_probabilities:

@@ -117,7 +117,7 @@ class RunConditions:
             self.heard(link, int((~held).sum()))
 
     def _fit(self, component: int, link: Link, pairs: NextMember) -> Flags:
-        """The same of a condition that reads the members of another group one by one."""
+        """Whether events fit by a condition that reads the members of another group one by one."""
         taken = pairs.rows[pairs.row, : pairs.count]
         bound = self._bound(link, taken)
         in_turn = len(self.reading.turn(component)) > 1

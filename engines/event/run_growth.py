@@ -50,7 +50,7 @@ class RunGrowth:
 
     @property
     def unfinished(self) -> RunGrowth:
-        """The same of runs that may take more than all their components say."""
+        """How runs grow that may take more than all their components say."""
         growth = replace(self.asked, finished=False)
         return replace(self, search=replace(self.search, growth=growth, system=self.unfinished_system))
 

@@ -208,7 +208,7 @@ def stretches(
 def _narrowed(
     since: Indexes, gap: Stretch, blocks: BlockTicks, row: Indexes, own: tuple[Ticks, Ticks], pairs: Indexes
 ) -> Iterator[tuple[Stretch, Indexes]]:
-    """The same without what lies there in no world: events of the run that certainly are before or after."""
+    """Stretches without what lies there in no world: events of the run that are surely before or after."""
     earliest, latest = own[0][pairs], own[1][pairs]
     last = blocks.until.shape[1] - 1
     begin, end, closed = since.copy(), np.full(len(pairs), gap.end), np.full(len(pairs), gap.closed)

@@ -101,7 +101,7 @@ class RunsAsked:
         return _prepared(self, sizes)
 
     def begun(self, sizes: Mapping[int, int]) -> RunAlternative:
-        """The same with those that have taken their first event."""
+        """Those that have taken their first event."""
         found = self.of_sizes(sizes)
         rows = found.growth.started()
         return replace(found, begun=rows if self.told is None else self.told.few(rows), taken=1)
@@ -143,7 +143,7 @@ class RunsAsked:
                 self.told.reject(f"count({component.variable}[]) >= {component.least}", ended)
 
     def _through(self, source: RunAlternative, taken: int) -> RunAlternative:
-        """The same with runs that have taken so many events; groups pass their filters as they are left."""
+        """Runs that have taken so many events; groups pass their filters as they are left."""
         rows = self._longer(source.growth.unfinished, source.begun, source.taken, taken)
         return replace(source, begun=rows, taken=max(taken, source.taken))
 

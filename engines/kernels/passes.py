@@ -221,7 +221,7 @@ def _is_plain(kind: Any) -> bool:
 
 @cache
 def _told_by_class(kind: Any) -> bool | None:
-    """The same of a class of types; None where it depends on what each of them is made of."""
+    """Whether a class of types says it; None where it depends on what each of them is made of."""
     return None if issubclass(kind, types.BaseTuple) else issubclass(kind, _PLAIN)
 
 

@@ -45,7 +45,7 @@ def _settle_rows(buckets, events, edges, lower, upper, possible):
 def narrowed(
     lower: Ticks, upper: Ticks, offsets: Indexes, edges: Indexes, edge_offsets: Indexes
 ) -> tuple[Ticks, Ticks, Flags]:
-    """The same of rows of different sizes, whose masses have no holes: row i owns what is from offsets[i] on.
+    """Narrow rows of different sizes, whose masses have no holes: row i owns what is from offsets[i] on.
 
     It owns the `edges` from edge_offsets[i] on, which count its variables from 0.
     """

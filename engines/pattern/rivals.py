@@ -131,7 +131,7 @@ def take_further_on(
 def taken_further_on(
     shape: Shape, events: Events, candidates: Sequence[Indexes], bound: dict[int, Bindings]
 ) -> Iterator[tuple[int, Flags]]:
-    """The same for pairs of components of which the one behind, which is told, would have taken."""
+    """For pairs of components: which matches leave an event that the one behind would have taken."""
     for component, taker in may_take_further_on(shape):
         found = np.zeros(count_of(bound.values()), dtype=bool)
         each = bound[taker]
@@ -225,7 +225,7 @@ class RivalJoin:
     last: Ticks
 
     def taken(self, part: slice) -> RivalJoin:
-        """The same for some of the matches."""
+        """The join for some of the matches."""
         return replace(self, key=self.key[part], first=self.first[part], last=self.last[part])
 
     @cached_property

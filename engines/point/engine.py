@@ -116,7 +116,7 @@ def _signatures(plan: Plan, events: Events) -> Iterator[pl.DataFrame]:
 
 
 def _of_intervals(plan: Plan, events: Events, candidates: tuple[Indexes, ...]) -> Iterator[pl.DataFrame]:
-    """The same of events that last; of an OR they are refused."""
+    """The matches of events that last; of an OR they are refused."""
     from cepctl.engines.point.lasting import LastingPoints, LastingSearch
 
     pairs = LastingPoints.of(events.endpoints, np.unique(np.concatenate(candidates)))

@@ -24,7 +24,7 @@ class RowStarts(Protocol):
 
 @dataclass(frozen=True)
 class ColumnStarts:
-    """The same of rows that stand in columns."""
+    """What is told of rows that stand in columns."""
 
     start: Ticks
 

@@ -171,7 +171,7 @@ def _packed(columns: Sequence[tuple[Indexes, Numbers]], width: int, rows: Indexe
 
 
 def _keys_of_groups(bound: Sequence[Sequence[Bindings]], events: _Events) -> Iterator[tuple[Key, int]]:
-    """The same where rows bind groups, or not all as many components: one id after the other."""
+    """Keys where rows bind groups, or not all as many components: one id after the other."""
     ranks = np.stack(events.ranks(_ENDS))
     sizes, found = [], []
     for ids, base in zip(bound, events.bases, strict=True):

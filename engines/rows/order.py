@@ -98,7 +98,7 @@ def rounded(confidence: Reals) -> Reals:
 
 
 def rounded_column(confidence: pa.Array | pa.ChunkedArray) -> pa.Array | pa.ChunkedArray:
-    """The same of a column that may have nulls.
+    """Confidences with nulls among them, as they decide the order.
 
     Arrow's own rounding to decimals leaves a float beside the decimal as it is where no digit is cut.
     """

@@ -50,7 +50,7 @@ class Forecast:
     beginning: int
 
     def to_json(self) -> dict[str, int | float]:
-        """The same for machines, not rounded to what can be relied on."""
+        """The forecast for machines, not rounded to what can be relied on."""
         return {
             "matches": self.matches,
             "seconds": round(self.seconds, 3),
@@ -202,7 +202,7 @@ class MemoryEstimate:
         return "; ".join(said)
 
     def to_json(self) -> dict[str, int]:
-        """The same numbers for machines."""
+        """The numbers for machines."""
         return {
             "max_bytes": self.budget.total,
             "events": self.events,

@@ -123,7 +123,7 @@ class RunProgress:
         return told
 
     def of_writers(self) -> Told | None:
-        """The same of tasks that write rows."""
+        """The progress of tasks that write rows."""
         return None if self.tell is None else self.wrote
 
 

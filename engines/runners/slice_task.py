@@ -141,7 +141,7 @@ class SliceTask:
         return any(map(has_ends, self.relevant(source, part, numbers)))
 
     def of_intervals(self) -> SliceTask:
-        """The same for events of which some lasts, whichever slice it is in."""
+        """The task for events of which some lasts, whichever slice it is in."""
         return replace(self, options=replace(self.options, of_intervals=True))
 
     @cached_property

@@ -184,7 +184,7 @@ class _Job:
         return any(runner.stream(self.lasts, self.files))
 
     def lasts(self, file: File) -> Iterator[bool]:
-        """The same of one file."""
+        """Whether some event of one file lasts that can matter."""
         yield self.here().binds_ends(*file)
 
     def here(self) -> SliceTask:

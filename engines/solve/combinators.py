@@ -105,7 +105,7 @@ def given(batch: Batch, rows: Indexes) -> Found:
 
 
 def given_at_offsets(batch: Batch, rows: Indexes) -> Found:
-    """The same of events that share clocks."""
+    """Matches of events that share clocks, beside all that is tied to these."""
     from cepctl.engines.confidence.given.clocked_confidences import given_on_clocks
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
 

@@ -61,7 +61,7 @@ class Form:
 
     @property
     def three_in_order(self) -> bool:
-        """The same of three events."""
+        """Whether these are all that decides three events."""
         return self.in_order and len(self.shape.blocks) == 3
 
     @property

@@ -42,7 +42,7 @@ class Binding(dict[int, Group]):
         return tuple(event for group in self.values() for event in group)
 
     def longer(self, component: int, group: Group) -> Binding:
-        """The same with the events of one more component."""
+        """What is bound with the events of one more component."""
         found: Binding | None = self.remembered.get((component, group))
         if found is None:
             found = Binding({**self, component: group}, self.room)

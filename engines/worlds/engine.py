@@ -194,7 +194,7 @@ def enumerate_worlds(plan: Plan, rows: Iterable[Row]) -> dict[Signature, ExactMa
 def visited_worlds(
     plan: Plan, rows: Iterable[Row]
 ) -> tuple[dict[Signature, ExactMatch], dict[frozenset[Signature], Fraction]]:
-    """The same, and how probable it is that a world returns just these signatures."""
+    """Every match, and how probable it is that a world returns just these signatures."""
     weights: dict[Signature, int | Fraction] = defaultdict(int)
     ranges: dict[Signature, tuple[int, int]] = {}
     bindings: dict[Signature, Returned] = {}

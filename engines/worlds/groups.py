@@ -155,7 +155,7 @@ class ExactSummary:
     signatures: set[Signature] = field(default_factory=set)
 
     def beside(self, other: ExactSummary) -> ExactSummary:
-        """The same row of two parts of the input that share no event."""
+        """A row of two parts of the input that share no event."""
         return ExactSummary(
             min(self.start, other.start),
             max(self.end, other.end),

@@ -80,7 +80,7 @@ def nanoseconds(texts: pl.Series | Sequence[str]) -> Nanoseconds:
 
 
 def _of_scale(texts: pa.Array, scale: int) -> Nanoseconds | None:
-    """The same of numbers with so many digits after the point at most; None where some is not one."""
+    """Numbers with so many digits after the point at most, scaled; None where some is not one."""
     try:
         values = pc.cast(texts, pa.decimal128(38, scale))
     except pa.ArrowInvalid:
@@ -101,7 +101,7 @@ def _of_scale(texts: pa.Array, scale: int) -> Nanoseconds | None:
 
 
 def _one_by_one(texts: Sequence[str | None]) -> Nanoseconds:
-    """The same of texts that are not all numbers of 18 digits after the point at most."""
+    """Texts that are not all numbers of 18 digits after the point at most, in nanoseconds."""
     count = len(texts)
     floors, halves, exact = np.zeros(count, np.int64), np.zeros(count, np.bool_), np.ones(count, np.bool_)
     known = np.zeros(count, np.bool_)

@@ -240,7 +240,7 @@ def _grouped(blocks: Iterable[pa.Table], opened: Callable[..., Any], rows: int) 
 
 
 def _regrouped(blocks: Iterable[pa.Table], size: int) -> Iterator[pa.Table]:
-    """The same rows in blocks of `size`, the last one smaller; each column is one array."""
+    """Rows in blocks of `size`, the last one smaller; each column is one array."""
     held: list[pa.Table] = []
     count = 0
     first = True

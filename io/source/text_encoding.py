@@ -19,7 +19,7 @@ def decoded(head: bytes) -> str:
 
 
 def utf8_stream(stream: IO[bytes]) -> io.BufferedReader:
-    """The same text in UTF-8 without byte order mark; of which 64 KiB can be peeked at."""
+    """A text in UTF-8 without byte order mark; of which 64 KiB can be peeked at."""
     raw = cast(io.RawIOBase, stream)
     buffered = stream if isinstance(stream, io.BufferedReader) else io.BufferedReader(raw, _PEEKED_BYTES)
     head = buffered.peek(3)[:3]

@@ -77,7 +77,7 @@ class _Logged:
 
     @property
     def options(self) -> ClockOptions:
-        """The same for the library."""
+        """What the library is asked for."""
         drift = ClockOptions.drift if self.drift is None else self.drift
         return ClockOptions(self.hosts, self.mapped, self.bound, drift, self.hold, self.tz)
 

@@ -39,7 +39,7 @@ def gathered(command: Callable[..., Any], name: str, kind: type) -> Callable[...
 
 
 def in_one(name: str, kind: type) -> Callable[[Callable[..., Any]], Callable[..., Any]]:
-    """The same as a decorator, which stands below the options that it takes."""
+    """`gathered` as a decorator, which stands below the options that it takes."""
     return lambda command: gathered(command, name, kind)
 
 

@@ -49,7 +49,7 @@ class Stamps:
 
     @property
     def most(self) -> Ticks:
-        """The same at most."""
+        """By how many nanoseconds each clock was ahead at most."""
         return self._around[1] + self.records.high[self.piece]
 
     @property

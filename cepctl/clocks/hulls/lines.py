@@ -36,7 +36,7 @@ class WindowBounds:
     value: Ticks
 
     def turned(self, length: Ticks) -> WindowBounds:
-        """The same with time turned round in each window."""
+        """The bounds with time turned round in each window."""
         return WindowBounds(self.window, length[self.window] - self.time, self.value)
 
 

@@ -33,7 +33,7 @@ def without_overlaps(pieces: Pieces) -> Pieces:
 
 
 def _joined_where_they_meet(pieces: Pieces) -> Pieces:
-    """The same, of which none joins a piece that it does not follow."""
+    """Pieces of which none joins one that it does not follow."""
     meets = np.concatenate([[False], pieces.start[1:] == pieces.stop[:-1]])
     return replace(pieces, joins=pieces.joins & meets)
 

@@ -247,7 +247,7 @@ def _in_ticks(query: str, scale: int) -> str:
 
 
 def _stamped(events: pa.Table, clocks: Clocks) -> pa.Table:
-    """The same events as own parts, on one clock, on another, and on none; every fourth a sharp one."""
+    """Events as own parts, on one clock, on another, and on none; every fourth a sharp one."""
     rows = events.to_pylist()
     for number, row in enumerate(rows):
         row[CLOCK] = (*clocks, None)[number % (len(clocks) + 1)]
@@ -260,7 +260,7 @@ def _stamped(events: pa.Table, clocks: Clocks) -> pa.Table:
 
 
 def _with_ends(events: pa.Table, scale: int) -> pa.Table:
-    """The same events, each of which ends some time after it may begin."""
+    """Events that each end some time after they may begin."""
     rows = [
         row | {"end_lower": row["lower"] + scale, "end_upper": row["upper"] + 9 * scale}
         for row in events.to_pylist()
@@ -269,7 +269,7 @@ def _with_ends(events: pa.Table, scale: int) -> pa.Table:
 
 
 def _many_keys() -> pa.Table:
-    """The same few events for each of many keys, one after the other."""
+    """A few events for each of many keys, one after the other."""
     size = 6 * _MANY_KEYS
     keys = pa.array([str(number // 6) for number in range(size)])
     events = _events(1, size)

@@ -75,7 +75,7 @@ def overview(plan: Plan, inputs: EventInputs, matches: pa.Table) -> MatchOvervie
 
 
 def overview_beside(plan: Plan, inputs: EventInputs, matches: pa.Table) -> MatchOverview:
-    """The same, or nothing to be drawn but how many matches there are, where that fails."""
+    """The counts, or nothing to be drawn but how many matches there are, where that fails."""
     nothing = MatchOverview(matches.num_rows, [], TimeCounts(0, 1, []), None)
     return beside(SideFigure.OVERVIEW, partial(overview, plan, inputs, matches), nothing)
 

@@ -133,7 +133,7 @@ def sum_chains(buckets, matches, valid_lower, valid_upper, window, space, result
 
 @kernel
 def sum_chains_in_order(buckets, matches, valid_lower, valid_upper, space, result):
-    """The same of chains without window."""
+    """Fill `result` for chains without window."""
     for begin in range(0, len(result), space.chains):
         parts = _sum_in_order(buckets, matches, valid_lower, valid_upper, NO_WINDOW, begin, space)
         _add_up(parts, begin, space, result)

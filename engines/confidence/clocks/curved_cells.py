@@ -93,7 +93,7 @@ def part_of_curve(curves, bucket, x, ticks, last):
 
 @inner
 def mirrored_curve(curve):
-    """The same degree and coefficients, told from the last tick."""
+    """Degree and coefficients told from the last tick."""
     degree, begin, middle, end = curve
     return degree, end, middle, begin
 

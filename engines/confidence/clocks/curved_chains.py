@@ -247,7 +247,7 @@ def _place_one_by_one(buckets, curves, space, first, cell, start, ticks):
 
 @inner
 def _place_in_cell(buckets, curves, space, first, cell, start, ticks):
-    """The same for all ticks of a cell at once, which are more than the degree of what is summed."""
+    """Place them at all ticks of a cell at once, which are more than the degree of what is summed."""
     placed, bucket, given, found = space.placed, space.bucket, space.given, space.found
     degree, before = -1, placed[first]
     for j in range(first, len(bucket)):

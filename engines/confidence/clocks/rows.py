@@ -31,7 +31,7 @@ class RowsOnClocks(Rows):
         return cls(masses, Rows.of(masses, problems, *besides).clauses, clocks)
 
     def probability(self, chosen: Indexes | None = None) -> Reals:
-        """The same; raises QueryTooLargeError where a row needs its measure at too many offsets."""
+        """As of points; raises QueryTooLargeError where a row needs its measure at too many offsets."""
         found = np.full(self.clauses.groups, np.nan)
         rows = np.arange(len(found)) if chosen is None else chosen
         clauses = self.clauses.of_groups(rows)

@@ -140,5 +140,5 @@ def _ways(sizes, place):
 
 @inner
 def _two(sizes, place):
-    """The same of the two widest parts alone."""
+    """How many ways the two widest parts alone have."""
     return float(max(min(place, sizes[1] - 1, sizes[0] + sizes[1] - 2 - place) + 1, 0))

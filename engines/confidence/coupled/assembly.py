@@ -109,7 +109,7 @@ def _members(matches: CoupledMatches, held: Constrained) -> Iterator[_PlacedEven
 
 
 def _reached(masses: Masses, held: Constrained, members: Sequence[_PlacedEvents]) -> Constrained:
-    """The same problems, their variables no farther apart than the members leave them.
+    """Problems whose variables are no farther apart than the members leave them.
 
     What lies beyond decides nothing, and a slice of the events does not hold it.
     """

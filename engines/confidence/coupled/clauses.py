@@ -111,7 +111,7 @@ class Part:
     bound: Ticks
 
     def shifted(self, problems: int) -> Part:
-        """The same of problems that stand after so many others."""
+        """Clauses of problems that stand after so many others."""
         return Part(self.problem + problems, self.absent, self.sizes, self.left, self.right, self.bound)
 
 

@@ -29,7 +29,7 @@ _LONGEST_WINDOW = 1 << 60
 
 @dataclass(frozen=True)
 class OpenedRing:
-    """The same chain in another order.
+    """A chain in another order.
 
     `order`: which event of a match stands at each place, shape (l,).  `is_moved`: whether it stands there as
     its copy, moved `by` so many ticks.  `gaps`: the number of the gap that a region is; `closed`: those that

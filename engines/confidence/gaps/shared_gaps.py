@@ -105,7 +105,7 @@ def _in_both(
 
 
 def _as_gap_chains(event: Indexes, lower: Ticks, upper: Ticks, offsets: Indexes, rival: Indexes) -> GapChains:
-    """The same chains with two gaps each, both with all the rivals."""
+    """Chains with two gaps each, both with all the rivals."""
     sizes = np.repeat(np.diff(offsets), 2)
     ends = np.concatenate([[0], np.cumsum(sizes)])
     owner, within = places_in_runs(sizes)

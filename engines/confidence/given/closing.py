@@ -119,7 +119,7 @@ def intervals_left(
 def _followed(
     given: Sequence[Given], found: Differences, events: Events, masses: Masses, known: tuple[Ticks, Ticks]
 ) -> tuple[Ticks, Ticks]:
-    """The same from ends that are `known` already, round by round."""
+    """The ends that follow from those that are `known` already, round by round."""
     count = len(masses.lower)
     ends = _ClosedEnds(*known, *(np.full(count, _NONE) for _ in "ab"))
     if _are_left(ends, found) and not any(len(each) for each in _onto_mass(masses, ends)):
@@ -228,7 +228,7 @@ def _raised(ends: _ClosedEnds, found: Differences, sides: _Sides, events: Indexe
 
 
 def _lowered(ends: _ClosedEnds, found: Differences, sides: _Sides, events: Indexes) -> Indexes:
-    """The same of events whose interval ends earlier now."""
+    """The ends that follow where the interval of events ends earlier now."""
     edge = sides.by_right[owned(sides.right_offsets, events)[0]]
     reached, tick = found.left[edge], ends.upper[found.right[edge]] + found.bound[edge]
     better = np.flatnonzero(tick < ends.upper[reached])

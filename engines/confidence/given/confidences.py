@@ -170,7 +170,7 @@ def open_confidences(masses: Masses, ties: EventTies, clauses: Clauses, affordab
 
 
 def _summed(masses: Masses, ties: EventTies, clauses: Clauses, affordable: int | None) -> Reals:
-    """The same by sums over ticks."""
+    """The probability of each group by sums over ticks."""
     counted, count = counted_of(clauses, ties), clauses.groups
     components = GroupComponents.of(counted.clauses, ties, masses)
     tied = Rows(masses, with_present(counted.clauses, components.tied(np.arange(count))))

@@ -134,7 +134,7 @@ class _StretchRanks:
 
 
 def _numbered(*columns: Indexes) -> Indexes:
-    """The same number for equal rows, from 0 on in their order."""
+    """One number for equal rows, from 0 on in their order."""
     return distinct_rows(np.stack(columns, axis=1)).which
 
 
@@ -185,7 +185,7 @@ def _asked(clauses: Clauses, ties: EventTies, left: Indexes, right: Indexes) -> 
 
 
 def _nodes(asked: _AskedOfRecords) -> Indexes:
-    """The same number for records of a problem and a unit that are asked the same."""
+    """One number for records of a problem and a unit that are asked the same."""
     record = _numbered(asked.problem, asked.unit, asked.rank)
     order = np.lexsort((asked.asks, record))
     count = int(record.max(initial=-1)) + 1

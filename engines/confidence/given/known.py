@@ -68,7 +68,7 @@ def known_events(plan: Plan, events: Events) -> Events:
 
 
 def _tied_on_clocks(given: Sequence[Given], left: Differences, events: Events, known: Events) -> Events:
-    """The same, of events that share clocks.
+    """Events that share clocks, as they are in the worlds that satisfy what is given.
 
     Raises
     ------

@@ -224,7 +224,7 @@ def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
 
 
 def without_series(ties: EventTies, masses: Masses) -> EventTies:
-    """The same, all of whose components are summed as wholes: offsets tie the events of series to others."""
+    """Ties whose components are all summed as wholes: offsets tie the events of series to others."""
     return with_series(replace(ties, serial=np.zeros(len(ties.serial), dtype=bool)), masses)
 
 

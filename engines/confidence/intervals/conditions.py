@@ -127,7 +127,7 @@ def hull_system(cases: Iterable[Case], components: int) -> Ticks | None:
 
 
 def without_redundant(count: int, edges: Sequence[Edge]) -> tuple[Edge, ...]:
-    """The same constraints over `count` places, without those that others imply."""
+    """Constraints over `count` places, without those that others imply."""
     tightest: dict[tuple[Place, Place], int] = {}
     for i, j, bound in edges:
         tightest[i, j] = min(tightest.get((i, j), UNBOUNDED), bound)

@@ -110,7 +110,7 @@ class IntervalMeasure:
 
 @dataclass(frozen=True)
 class MeasureOnClocks(IntervalMeasure):
-    """The same of events that share clocks: `clocks` are those of the endpoints, which are the own parts."""
+    """Interval events that share clocks: `clocks` are those of the endpoints, which are the own parts."""
 
     clocks: EventClocks = field(kw_only=True)
 
@@ -125,7 +125,7 @@ class MeasureOnClocks(IntervalMeasure):
         return occurrences_on_clocks(self.clocks, occurrences, events, clauses, OF_ROWS)
 
     def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
-        """The same, as far as the ends of masses tell."""
+        """What is left of matches, as far as the ends of masses tell."""
         endpoints, lasting = self.endpoints, np.array(skeleton.lasting)
         for own, some in rows_alike(endpoints.lengths(matches[:, lasting])):
             edges = skeleton.edges.copy()

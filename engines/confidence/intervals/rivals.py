@@ -79,7 +79,7 @@ class Negation:
     def of_members(
         self, apart: Alternative, component: int, window: int | None, cases: Sequence[Case]
     ) -> Negation:
-        """The same beside matches whose groups are taken `apart` into members; it is a `component` there."""
+        """What is sought beside matches whose groups are taken `apart`; it is a `component` there."""
         own = absence_cases(apart, window, component)
         return replace(self, cases=own, system=_system_beside(apart, cases, own))
 
@@ -114,7 +114,7 @@ class Whole:
         self, apart: Alternative, places: Mapping[int, tuple[int, ...]], window: int | None,
         cases: Sequence[Case],
     ) -> Whole:  # fmt: skip
-        """The same beside matches whose groups are taken `apart` into members."""
+        """What is sought beside matches whose groups are taken `apart` into members."""
         parts = [(each, places[each.component][0]) for each in self.parts]
         case = whole_case(apart, window, [component for _, component in parts])
         return Whole(tuple(_of_part(each, apart, i, window, cases) for each, i in parts), case)
@@ -199,7 +199,7 @@ def _hulls_beside(alternative: Alternative, cases: Sequence[Case], own: Sequence
 
 
 def _system_beside(alternative: Alternative, cases: Sequence[Case], own: Sequence[Case]) -> Ticks:
-    """The same, with what no hull satisfies where nothing can hold."""
+    """What bounds these hulls, or what none satisfies where nothing can hold."""
     system = _hulls_beside(alternative, cases, own)
     never = np.full((len(alternative.positive) + 1,) * 2, -1, dtype=np.int64)
     return never if system is None else system

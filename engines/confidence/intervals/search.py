@@ -101,7 +101,7 @@ class IntervalSearch:
         wholes: tuple[Whole, ...],
         sizes: Sequence[int],
     ) -> IntervalSearch:
-        """The same for matches whose components bind so many events, and what must be absent beside these.
+        """What is asked of matches that bind so many events, and what must be absent beside these.
 
         Raises
         ------
@@ -230,7 +230,7 @@ def alike_in_size(bound: Sequence[Bindings]) -> Iterator[tuple[tuple[int, ...], 
 def measures_by_size(
     searches: Sequence[IntervalSearch], bound: Sequence[Bindings]
 ) -> Iterator[tuple[IntervalMeasure, Indexes, Indexes]]:
-    """The same of matches for which all of some alternatives hold: how they are measured, they, and rows.
+    """How matches for which all of some alternatives hold are measured, these by size, and their rows.
 
     Where something must not happen as a whole, with the events that could make it happen.
     """
@@ -243,7 +243,7 @@ def _columns(bound: Bindings, count: int) -> Indexes:
 
 
 def of_sizes(search: IntervalSearch, sizes: tuple[int, ...]) -> IntervalSearch:
-    """The same for matches whose positive components bind so many events."""
+    """What is asked of matches whose positive components bind so many events."""
     alternative = search.alternative
     if not any(alternative.components[i].kleene for i in alternative.positive):
         return search

@@ -85,7 +85,7 @@ class Connected:
 
     @property
     def rows(self) -> Rows:
-        """The same as clauses."""
+        """These endpoints as rows of clauses."""
         count = np.arange(len(self.endpoint))
         parts = [
             present(count, self.endpoint[:, i], self.endpoint[:, j], bound)

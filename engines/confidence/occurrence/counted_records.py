@@ -78,7 +78,7 @@ def _places(rows, event):
 
 @inner
 def counted_within(counted, place):
-    """The same between places in a part, of which `place` knows the events of the group."""
+    """Those between places in a part, of which `place` knows the events of the group."""
     before, after = np.full(len(counted.event), -1), np.full(len(counted.event), -1)
     for k in range(len(counted.event)):
         if counted.before[k] >= 0:
@@ -162,7 +162,7 @@ def outside_of_ranges(counted, k, first, last, begins, ends, count):
 
 @inner
 def _outside_of_range(n, ranks, before, within, after):
-    """The same of one range, by its ticks: the sum of C(before, c) C(within, d) C(after, n - c - d)."""
+    """For one range, by its ticks: the sum of C(before, c) C(within, d) C(after, n - c - d)."""
     ticks = before + within + after
     odds = n / (ticks + 1.0 - n)
     ways_within, ways_after = np.empty(n + 1), np.empty(n + 1)

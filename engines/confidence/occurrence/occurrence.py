@@ -128,7 +128,7 @@ def occurrences(
 def occurrences_by_rank(
     rank: Indexes, clauses: Clauses, weighted: Weighted, work_bound: int, *, all_or_none: bool = False
 ) -> Occurrences:
-    """The same of events in an order of their own, from 0 on: ties between separators fall by it.
+    """The occurrences of events in an order of their own, from 0 on: equally good separators fall by it.
 
     `all_or_none`: behind a group that is too costly, none is measured.
     """

@@ -55,7 +55,7 @@ class Rows:
         return found
 
     def under(self, weighted: Weighted, affordable: int | None = None) -> Reals:
-        """The same of events with other laws on the same ticks, or weights; NaN of all behind a refused one.
+        """The probabilities under other laws on the same ticks, or weights; NaN of all behind a refused one.
 
         `affordable`: how many products a row may take where others are measured also if one takes more.
         """

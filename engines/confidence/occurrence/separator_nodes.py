@@ -119,7 +119,7 @@ def _one_word(part):
 
 @inner
 def _with_node(nodes, count, separators, tick, weight, alive):
-    """The same with one more node, in twice the room where it is full."""
+    """Nodes with one more of them, in twice the room where it is full."""
     found = _twice(nodes) if count == len(nodes.weight) else nodes
     for i in range(len(separators)):
         found.tick[count, i] = tick[separators[i]]

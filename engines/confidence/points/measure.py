@@ -60,7 +60,7 @@ class Measure:
     heard: Heard = nobody
 
     def placed(self, masses: Masses) -> Measure:
-        """The same for independent events with these masses, which offsets of clocks have put somewhere.
+        """The measure of independent events with these masses, which offsets of clocks have put somewhere.
 
         They are measured exactly, since errors of a sum's terms would add up.  Every combination of offsets
         has gaps and cuts of its own.
@@ -71,7 +71,7 @@ class Measure:
         )  # fmt: skip
 
     def shaped(self, shape: Shape) -> Measure:
-        """The same for matches of another shape, some of which may not be possible."""
+        """The measure of matches of another shape, some of which may not be possible."""
         blocks = [block.components for block in shape.blocks]
         components = sorted(i for block in blocks for i in block)
         system = system_between(components, blocks, shape.timings, shape.window)

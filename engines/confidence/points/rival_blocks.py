@@ -62,7 +62,7 @@ def joined_blocks(joins: Sequence[RivalJoin], count: int, memory: BlockMemory) -
 def coupled_blocks(
     shape: Shape, groups: Sequence[Group], rivals: Sequence[Rivals], memory: BlockMemory
 ) -> Iterator[tuple[int, int]]:
-    """The same for the coupled problems of matches, whose blocks of events are `groups`.
+    """Where blocks of coupled problems begin and end; the blocks of events of matches are `groups`.
 
     Raises
     ------

@@ -235,7 +235,7 @@ def _apart(after_s, s_places, s_weights, t_places, t_weights, factors, size):
 
 @inner
 def _moving(cells, own, cell, begin, end, window, space, size):
-    """The same where s ends the ticks of t: those after it in its own cell, or before a `window` after it."""
+    """The sum where s ends the ticks of t: those after it in its own cell, or before a `window` after it."""
     cut, factors, s_ticks = cells.cut, space.factors, space.ticks
     t_places, t_weights, s_weights = space.places[1], space.weights[1], space.weights[2]
     degree = size + 1
