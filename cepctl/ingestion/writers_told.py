@@ -33,6 +33,9 @@ def told_of_writers(written: Written) -> Iterator[str]:
 
 
 def _steps_back(log: WrittenLog, unit: TimeUnit) -> str:
+    if not any(ticks for _, ticks in log.eras.worst):
+        have = _count(log.eras.count, "record has", "records have")
+        return f"{have} no tick left behind the record before; what lies before and after is not ordered"
     if 1 < log.eras.count == log.eras.events - log.writers:
         return (
             f"all {log.eras.count:,} records after the first step back in time, so that nothing is ordered; "
@@ -91,8 +94,9 @@ def _crowded(logs: Sequence[WrittenLog], written: Written) -> Iterator[str]:
     if needed <= written.finer:
         return
     records, ticks = next(each.shared.crowded for each in logs if each.shared.needed == needed)
+    shared = _count(ticks * written.finer, "tick", "ticks")
     yield (
-        f"{records:,} records of one writer share {ticks * written.finer:,} ticks of {written.unit}, of "
+        f"{records:,} records of one writer share {shared} of {written.unit}, of "
         "which a thousandth should be theirs; let ticks be finer (--time-unit), or leave the order out "
         "(--no-writer)"
     )

@@ -182,6 +182,18 @@ def test_who_wrote_events_cannot_be_said_and_left_out(
 def test_too_little_room_is_said_with_what_to_do(unit: str, table: Path) -> None:
     made = cepctl.ingest(table, table.with_name("e"), writer="source", time_unit=unit)
     (note,) = (each for each in made.summary.notices if "thousandth" in each)
-    ticks = {"1 s": "1 ticks of 1 s", "1 ms": "1,000 ticks of 1 ms"}[unit]
+    ticks = {"1 s": "1 tick of 1 s", "1 ms": "1,000 ticks of 1 ms"}[unit]
     assert note.startswith(f"4 records of one writer share {ticks}")
     assert "(--time-unit)" in note
+
+
+def test_records_that_share_a_tick_are_not_told_to_step_back(tmp_path: Path) -> None:
+    log = tmp_path / "log.csv"
+    log.write_text("event_type,time\n" + "a,2026-06-01T10:00:00.123456789Z\n" * 9)
+    made = cepctl.ingest(log, tmp_path / "events", writer="source")
+    assert [each for each in made.summary.notices if "tick" in each][:2] == [
+        "log.csv: 8 records have no tick left behind the record before; what lies before and after is not "
+        "ordered",
+        "9 records of one writer share 1 tick of 1 ns, of which a thousandth should be theirs; let ticks be "
+        "finer (--time-unit), or leave the order out (--no-writer)",
+    ]
