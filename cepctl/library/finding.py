@@ -24,6 +24,7 @@ from cepctl.library.notices import (
     tell_shared_stamps,
     tell_texts,
 )
+from cepctl.library.offered_estimates import offering_no_estimate
 from cepctl.library.question import Question
 from cepctl.library.raw_input import given_ingest_options
 from cepctl.library.selection import Matching
@@ -85,9 +86,11 @@ def find_matches(
     with opened or ExitStack() as stack:
         folder = scratch or stack.enter_context(temporary_folder())
         plan, inputs, options = opened_search(question, paths, stack)
-        rows = find_rows(
-            plan, inputs, options, question.execution, folder, progress, shared=scratch is not None
-        )
+        one_sum = options.exists or question.kleene == "summary"
+        with offering_no_estimate(refused=one_sum or bool(plan.laws)):
+            rows = find_rows(
+                plan, inputs, options, question.execution, folder, progress, shared=scratch is not None
+            )
         judged = question.judged and _is_judged(plan, question.execution)
         ran = Ran(progress, began, best=question.matching.top_k is not None)
         counts = counts_of_rows(plan, inputs, rows, judged=judged)

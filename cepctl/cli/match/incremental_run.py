@@ -24,6 +24,7 @@ from cepctl.errors import CepctlError, StateError, UnsupportedQueryError, UsageE
 from cepctl.io.rows.forms import FORMS, forms_by_rows
 from cepctl.library.finding import planned
 from cepctl.library.notices import tell_reading
+from cepctl.library.offered_estimates import offering_no_estimate
 from cepctl.library.raw_input import ingest_options
 from cepctl.library.selection import Matching
 from cepctl.matching.table_engine import TableEngine
@@ -160,7 +161,8 @@ def run_with_state(request: MatchRequest) -> int:
         try:
             arrived = _arrivals(request, options, saved, opened)
             scratch = opened.enter_context(temporary_folder())
-            run = _computed(request, options, saved, arrived, sketch, scratch)
+            with offering_no_estimate(refused=True):
+                run = _computed(request, options, saved, arrived, sketch, scratch)
             if run is None:
                 return 0
             hand_over(request, run)
