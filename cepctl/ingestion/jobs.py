@@ -93,16 +93,16 @@ def ingest(
     LogFormatError
         If an input is unreadable or of no known format, or there are more rejects than allowed.
     """
-    target = Location.of(output)
+    target, runner = Location.of(output), runner or on_all_cores()
 
     def files(scratch: Location) -> Sequence[InputFile]:
         listed = list_inputs(spooled(paths, scratch), follow_links=options.follow_links)
-        return unpacked(_beside(target, listed, paths), scratch)
+        return unpacked(_beside(target, listed, paths), scratch, runner.readers)
 
     def tell_unused(results: Sequence[FileResult], summary: IngestSummary) -> list[str]:
         return unused(options.read, options.type_names, options.model, results, summary.type_counts)
 
-    return _ingest(files, target, options, runner or on_all_cores(), tell_unused, whole=True)
+    return _ingest(files, target, options, runner, tell_unused, whole=True)
 
 
 def ingest_files(files: Sequence[InputFile], output: str, options: IngestOptions) -> IngestSummary:

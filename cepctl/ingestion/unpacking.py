@@ -2,7 +2,8 @@
 
 A member is called ARCHIVE/NAME, as if the archive were a folder; what is passed over in folders is passed
 over here, too.  Members are copied, in one pass, to files whose names are numbers: what an archive calls
-them leads nowhere.
+them leads nowhere.  So are large files that are packed by themselves, where there are fewer of them than can
+be read at once: parts of the copy are read side by side.
 """
 
 from __future__ import annotations
@@ -18,19 +19,24 @@ from pathlib import PurePosixPath
 from pyarrow import fs
 
 from cepctl.errors import LogFormatError
-from cepctl.io.formats import open_members
+from cepctl.io.formats import open_log, open_members
 from cepctl.io.source.archives import Member
 from cepctl.io.source.directories import is_hidden
 from cepctl.io.source.locations import InputFile, Location
 
+LEAST_PACKED_BYTES = 4 << 20
+"""A file of fewer is unpacked as it is read."""
+_PIECE_BYTES = 1 << 20
 _MOST_MEMBERS = 100_000
 _SHARE_OF_DISK = 0.5
 _REMEDY = "unpack it, and name the folder"
 _NO_TEXT = re.compile("[\ud800-\udfff]")
 
 
-def unpacked(files: Sequence[InputFile], scratch: Location) -> list[InputFile]:
+def unpacked(files: Sequence[InputFile], scratch: Location, at_once: int = 1) -> list[InputFile]:
     """The files by name, and for each archive of several its members; those of one file are left as they are.
+
+    Where more can be read `at_once` than there are files, large ones are plain copies of what was packed.
 
     Raises
     ------
@@ -43,12 +49,41 @@ def unpacked(files: Sequence[InputFile], scratch: Location) -> list[InputFile]:
             found.append(file)
             continue
         try:
-            found += _Archive(file, scratch, number).files()
+            members = _Archive(file, scratch, number).files()
+            found += (
+                [_plain(file, scratch, number)] if members == [file] and len(files) < at_once else members
+            )
         except LogFormatError as problem:
             if not file.found:
                 raise
             found.append(replace(file, left_out=str(problem)))
     return sorted(found, key=lambda file: file.name)
+
+
+def _plain(file: InputFile, scratch: Location, number: int) -> InputFile:
+    """A copy of what is packed in a file; the file where it is plain, small or damaged, or has no room."""
+    if (file.size or 0) < LEAST_PACKED_BYTES or not scratch.is_local:
+        return file
+    filesystem, directory = scratch.resolve()
+    path, room, size = f"{directory}/unpacked-{number}", _room_on_disk(scratch), 0
+    with open_log(file.location) as log:
+        if log.stream.seekable():
+            return file
+        with filesystem.open_output_stream(path) as copy:
+            while size < room and (piece := log.stream.read(_PIECE_BYTES)):
+                copy.write(piece)
+                size += len(piece)
+        if size < room and log.damage is None:
+            return replace(file, location=scratch.beside(path), size=size)
+    filesystem.delete_file(path)
+    return file
+
+
+def _room_on_disk(scratch: Location) -> float:
+    """How many bytes copies may take."""
+    filesystem, directory = scratch.resolve()
+    local = isinstance(filesystem, fs.LocalFileSystem)
+    return shutil.disk_usage(directory).free * _SHARE_OF_DISK if local else float("inf")
 
 
 @dataclass
@@ -64,9 +99,7 @@ class _Archive:
     room: float = field(init=False)
 
     def __post_init__(self) -> None:
-        filesystem, directory = self.scratch.resolve()
-        local = isinstance(filesystem, fs.LocalFileSystem)
-        self.room = shutil.disk_usage(directory).free * _SHARE_OF_DISK if local else float("inf")
+        self.room = _room_on_disk(self.scratch)
 
     def files(self) -> list[InputFile]:
         """The members, or the file itself where there are not several of them."""

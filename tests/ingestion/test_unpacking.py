@@ -6,6 +6,7 @@ import gzip
 from pathlib import Path
 from typing import Any
 
+import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
@@ -14,6 +15,8 @@ from cepctl.ingestion import unpacking
 from cepctl.ingestion.jobs import ingest
 from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
+from cepctl.io.source.locations import InputFile, Location, list_inputs
+from cepctl.runners.local import LocalRunner
 from tests.io.source.test_archives import tarred, zipped
 
 A, B = b"event_type,time\nA,5\nA,6\n", b'{"event_type":"B","time":7}\n'
@@ -38,6 +41,62 @@ def test_each_file_of_an_archive_is_read_by_its_own_name_and_format(name: str, t
         ("logs.bin/logs/deep/b.jsonl", "jsonl"),
     ]
     assert sorted(each.name for each in tmp_path.iterdir()) == ["in", "out"]
+
+
+PACKED = {"gz": gzip.compress, "zst": pa.Codec("zstd").compress}
+MANY = b"".join(
+    b'{"event_type":"B","time":%d}\n' % i if i % 997 else b'{"event_type":"B","ti\n' for i in range(1, 20_000)
+)
+
+
+def read_by(readers: int, folder: Path, data: bytes) -> tuple[Any, ...]:
+    """All that is taken of a packed file by so many processes, and what is told of it."""
+    (folder / str(readers)).mkdir()
+    (folder / "b.log").write_bytes(data)
+    out = folder / str(readers) / "out"
+    summary = ingest(
+        [str(folder / "b.log")], str(out), IngestOptions(max_errors=100), LocalRunner(1 << 16, readers)
+    )
+    assert [each.name for each in (folder / str(readers)).iterdir()] == ["out"]
+    return pq.read_table(out).to_pylist(), summary.accounts, summary.notices
+
+
+@pytest.mark.parametrize("kind", PACKED)
+@pytest.mark.parametrize("cut", [0, 9], ids=["whole", "cut"])
+def test_a_large_packed_file_is_read_in_parts_as_in_one(
+    kind: str, cut: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    packed = bytes(PACKED[kind](MANY))
+    packed, copies = packed[: len(packed) - cut], list[InputFile]()
+    plain = unpacking._plain
+
+    def noting(*given: Any) -> InputFile:
+        copies.append(plain(*given))
+        return copies[-1]
+
+    monkeypatch.setattr(unpacking, "LEAST_PACKED_BYTES", len(packed))
+    monkeypatch.setattr(unpacking, "_plain", noting)
+    in_one = read_by(1, tmp_path, packed)
+    assert not copies
+    assert read_by(2, tmp_path, packed) == in_one
+    (copy,) = copies
+    assert copy.name == "b.log"
+    assert (copy.size == len(MANY)) != cut  # what is damaged is read as it lies there
+
+
+@pytest.mark.parametrize(("least", "share"), [(1 << 30, 0.5), (1, 1e-9)], ids=["small", "no room"])
+def test_what_is_small_or_has_no_room_is_unpacked_as_it_is_read(
+    least: int, share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(unpacking, "LEAST_PACKED_BYTES", least)
+    monkeypatch.setattr(unpacking, "_SHARE_OF_DISK", share)
+    log = tmp_path / "b.log"
+    log.write_bytes(gzip.compress(MANY))
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    (file,) = unpacking.unpacked(list_inputs([str(log)]), Location(str(scratch)), 2)
+    assert file.location == Location.of(str(log))
+    assert not list(scratch.iterdir())
 
 
 def test_a_tar_archive_of_one_file_is_read_as_that_file(tmp_path: Path) -> None:

@@ -248,6 +248,34 @@ STEP_BACK = Written(
 """e1 steps back, so that e0 and e3 are not ordered; it is gone when e3 comes."""
 
 
+BEFORE_A_CLOSED_ONE = Written(
+    Delivery(
+        Case(
+            "PATTERN SEQ(A a, B b) WITHIN 9 ticks",
+            (
+                Event("e0", "A", 0, 4),
+                Event("e1", "B", 0, 4),
+                Event("e2", "C", 20, 20),
+                Event("e3", "C", 30, 30),
+            ),
+        ),
+        (2, 3),
+        0,
+        0,
+    ),
+    ("w", "w", None, "w"),
+    1,
+    (2, 4, None, 3),
+)
+"""e3 stands between e0 and e1, which would step back behind it, and is sure to be after e0 no longer."""
+
+
+def test_what_stands_before_a_closed_record_is_late() -> None:
+    delayed_runs_amount_to_one(BEFORE_A_CLOSED_ONE)
+    (*_, last, _) = runs_of(BEFORE_A_CLOSED_ONE).outcomes
+    assert late_ids(last) == ["e3"]
+
+
 def test_a_step_back_is_known_when_its_record_is_gone() -> None:
     delayed_runs_amount_to_one(STEP_BACK)
 
@@ -280,7 +308,10 @@ def _forgotten(_events: WrittenEvents, _kept: Flags) -> dict[str, Steps]:
 
 MUTANTS = (
     Mutant("the newest record of a unit is believed final", "open_from", _all_closed),
-    Mutant("what stands before a closed record is in time", "closed_after", _never_closed, shuffled()),
+    Mutant(
+        "what stands before a closed record is in time",
+        *("closed_after", _never_closed, st.just(BEFORE_A_CLOSED_ONE)),
+    ),
     Mutant("a unit is cut where the state forgets", "reaching", _alone),
     Mutant(
         "steps back of records that are gone are forgotten", "steps_among", _forgotten, st.just(STEP_BACK)
