@@ -678,6 +678,24 @@ def test_functions_are_read_on_one_screen() -> None:
     assert long == []
 
 
+def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
+    """How many things a caller can say: not what a method is of, nor what stands together in `**named`."""
+    given = function.args
+    named = [each.arg for each in (*given.posonlyargs, *given.args, *given.kwonlyargs)]
+    return len(named) - (named[:1] in (["self"], ["cls"]))
+
+
+def test_functions_take_few_things() -> None:
+    """What belongs together is one value."""
+    many = [
+        f"{module_name(path)}.{node.name}"
+        for path in source_files()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and parameters_of(node) > 10
+    ]
+    assert many == []
+
+
 def test_a_class_has_a_name_of_its_own() -> None:
     """So that whoever reads or seeks a name meets one thing; what is nested in a class is its own affair."""
     homes: dict[str, list[str]] = {}

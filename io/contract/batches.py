@@ -126,13 +126,11 @@ class EventBatches:
         number: int | None = None,
         grain: int | None = None,
         nanos: int = 0,
-        fold: int = 0,
     ) -> None:
         """Append one event at `micros` since the epoch (None: unusable), and `nanos` beyond them.
 
         With an `end` it is an interval event, and `micros` its start.  `number` is that of its record,
-        None for one more than that of the event before it; `grain` and `fold` as GRAIN and FOLD of
-        io/contract/reader.py.
+        None for one more than that of the event before it; `grain` as GRAIN of io/contract/reader.py.
         """
         self._numbered = self._numbered + 1 if number is None else number
         numbers, ids, names, times, zones, befores, afters = self._fixed
@@ -147,8 +145,6 @@ class EventBatches:
         self._grains.append(grain)
         if nanos:
             self._nanos[len(self._attributes)] = nanos
-        if fold:
-            self._folds[len(self._attributes)] = fold
         self._attributes.append(attributes)
         if self._shared and self._shared[-1] is _NOTHING:
             self._sharing[-1] += 1
@@ -156,6 +152,26 @@ class EventBatches:
             self._shared.append(_NOTHING)
             self._sharing.append(1)
         self._crowded |= not self._names.admit_record(attributes)
+
+    def add_at(
+        self,
+        event_type: str,
+        time: LogTime,
+        attributes: Mapping[str, Value],
+        *,
+        grain: int | None,
+        after: int = 0,
+        end: End | None = None,
+        number: int | None = None,
+    ) -> None:
+        """Append one event at a time as it was read, with its zone and fold; `grain` as in `add`."""
+        if time.fold:
+            self._folds[len(self._attributes)] = time.fold
+        zone, nanos = time.zone_seconds, time.nanos
+        self.add(
+            *(event_type, time.micros, attributes),
+            zone_seconds=zone, after=after, end=end, number=number, grain=grain, nanos=nanos,
+        )  # fmt: skip
 
     def add_groups(
         self,

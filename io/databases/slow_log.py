@@ -171,9 +171,8 @@ class _SlowLog:
         after = 0 if self.options.exact_times else max(time.grain - 1, 0)
         end = End(time.micros, zone, after=after, fold=fold) if self.options.intervals else None
         begin = time.micros if end is None else time.micros - length
-        self.rows.add(
-            QUERY, begin, attributes, zone_seconds=zone, after=after, end=end, number=line, fold=fold
-        )
+        began = time._replace(micros=begin, nanos=0)
+        self.rows.add_at(QUERY, began, attributes, after=after, end=end, number=line, grain=None)
 
 
 def _is_said(line: str) -> bool:

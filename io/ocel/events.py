@@ -91,15 +91,7 @@ class ObjectCentricEvents:
         self, event_type: str, time: LogTime, own: Mapping[str, Value], keys: Mapping[str, Value]
     ) -> None:
         named = {ATTRIBUTE_PREFIX + name if name in keys else name: value for name, value in own.items()}
-        self.rows.add(
-            event_type,
-            time.micros,
-            {**named, **keys},
-            zone_seconds=time.zone_seconds,
-            fold=time.fold,
-            grain=time.grain,
-            nanos=time.nanos,
-        )
+        self.rows.add_at(event_type, time, {**named, **keys}, grain=time.grain)
 
     def _flattened(self, related: Related) -> Iterator[Related]:
         """The objects of each of the events that one becomes: of the type in question one."""

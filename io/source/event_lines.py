@@ -170,15 +170,12 @@ class LineBatches:
         for number, event in self._waiting:
             time = event.time
             assert time is not None, "records without a time are rejects"
-            self._rows.add(
+            self._rows.add_at(
                 event.event_type,
-                time.micros,
+                time,
                 event.attributes,
-                zone_seconds=time.zone_seconds,
                 after=self._reach(event.precision),
                 number=number,
-                nanos=time.nanos,
-                fold=time.fold,
                 grain=event.precision if event.precision >= _SECOND else 0,
             )
         self._waiting, self._bytes = [], 0

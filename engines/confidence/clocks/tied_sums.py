@@ -84,12 +84,13 @@ def _sum_of_row(limit, count, which, masses, most):
     walk.product[0] = _masses_at(limit, inside, depth, outer, last, flat, which, masses, walk.chosen, 0)
     if depths == 0 or walk.product[0] == 0.0:
         return walk.product[0]
-    return _walked(limit, inside, depth, outer, last, flat, which, masses, cuts, degree, walk, most)
+    return _walked((limit, inside, depth), outer, last, flat, which, masses, cuts, degree, walk, most)
 
 
 @inner
-def _walked(limit, inside, depth, outer, last, flat, which, masses, cuts, degree, walk, most):
+def _walked(bounds, outer, last, flat, which, masses, cuts, degree, walk, most):
     """The sum over all outer offsets, depth by depth."""
+    limit, inside, depth = bounds
     depths, total, products = len(outer) - 1, 0.0, 0
     begins = np.empty(walk.tick.shape[1] + 2, dtype=np.int64)
     here = 1

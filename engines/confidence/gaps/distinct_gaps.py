@@ -210,8 +210,8 @@ def _gap_rivals(
     events = np.empty(offsets[-1], dtype=np.int64)
     ends = offsets[:-1].copy()
     for gap, closed, each in rivals:
-        bounds = masses.lower, masses.upper, *raw, lower, upper, room
-        _list(each.row, each.event, copies[gap], gap, int(closed), *bounds, ends, events)
+        bounds = _GapBounds(masses.lower, masses.upper, *raw, lower, upper, room)
+        _list(each.row, each.event, copies[gap], gap, int(closed), bounds, ends, events)
     digests = np.empty(len(sizes), dtype=np.uint64)
     entangled = np.zeros(count, dtype=np.bool_)
     _settle(offsets, events, sizes, digests, entangled)
@@ -227,11 +227,21 @@ def _count(rows, rivals, copy, gap, closed, lower, upper, raw_lower, raw_upper, 
             sizes[row * gaps + gap] += 1
 
 
+class _GapBounds(NamedTuple):
+    """Intervals of all events, and of those of chains as stated and as left to them; which gaps have room."""
+
+    lower: Ticks
+    upper: Ticks
+    raw_lower: Ticks
+    raw_upper: Ticks
+    valid_lower: Ticks
+    valid_upper: Ticks
+    room: Flags
+
+
 @kernel
-def _list(
-    rows, rivals, copy, gap, closed, lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room, ends,
-    events,
-):  # fmt: skip
+def _list(rows, rivals, copy, gap, closed, bounds, ends, events):
+    lower, upper, raw_lower, raw_upper, valid_lower, valid_upper, room = bounds
     gaps = raw_lower.shape[1] - 1
     for i in range(len(rows)):
         row, rival = rows[i], rivals[i]

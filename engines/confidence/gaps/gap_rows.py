@@ -280,7 +280,7 @@ def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
     inner = bulk
     if span.with_own:
         for j in range(count):
-            inner = _place(cells, mass, span.own, 0.0, 0.0, last.place[j], True, j, bulk, inner, last)
+            inner = _place(cells, mass, span.own, 0.0, (0.0, last.place[j]), True, j, bulk, inner, last)
     size = inner
     if span.with_old:
         end = float(cells.cut[span.old + 1] - cells.cut[span.old])
@@ -290,7 +290,7 @@ def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
             since = shift + 1.0 if linked else shift
             stop = last.place[j] if span.old == span.own else end
             to_stop = span.old == span.own
-            size = _place(cells, mass, span.old, shift, since, stop, to_stop, j, bulk, size, last)
+            size = _place(cells, mass, span.old, shift, (since, stop), to_stop, j, bulk, size, last)
     for i in range(known):
         _fill_last_factors(last_gaps, last.relevant[i], span, count, bulk, inner, size, last, last.factors[i])
     multiply(last.plan, steps, last.factors, base, 0, size, last.rows)
@@ -298,8 +298,9 @@ def fill_rows(cells, last_gaps, mass, span, linked, count, steps, known, last):
 
 
 @inner
-def _place(cells, mass, c, skipped, since, stop, to_stop, owner, bulk, size, last):
+def _place(cells, mass, c, skipped, part, to_stop, owner, bulk, size, last):
     """Add points of a cell from `since` to before `stop`; returns the new number of places."""
+    since, stop = part
     if since >= stop:
         return size
     degree, at = cells.degree[c], size - bulk

@@ -37,7 +37,7 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.carried_chains import carried_confidence
 from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, ends_of, rival_free
 from cepctl.engines.confidence.gaps.distinct_gaps import DistinctGaps, GapChains, window_ticks
-from cepctl.engines.confidence.gaps.sums import sum_pairs
+from cepctl.engines.confidence.gaps.sums import PairedEnds, sum_pairs
 from cepctl.engines.confidence.work import GAPS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Flags, Indexes, Reals
@@ -147,10 +147,8 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
         return
     pair_before = np.searchsorted(before, inner) if linked else np.zeros(len(outer), dtype=np.int64)
     pair_after = np.searchsorted(after, outer)
-    sum_pairs(
-        buckets, cells, ends, first_gaps, last_gaps, pivot, first, last, pair_before, pair_after, linked,
-        window, confidence,
-    )  # fmt: skip
+    paired = PairedEnds(first, last, pair_before, pair_after, linked, window)
+    sum_pairs(buckets, cells, ends, first_gaps, last_gaps, pivot, paired, confidence)
 
 
 BITS = 34

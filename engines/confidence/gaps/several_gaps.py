@@ -12,6 +12,8 @@ of an event between and has a hole in its mass, in which that may lie: the time 
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from cepctl.engines.columns.masses import Masses
@@ -23,7 +25,7 @@ from cepctl.engines.confidence.gaps.time_range import NotBetween, find_smallest,
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.numeric.arrays import Indexes, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 WORK_BOUND = most_products(CARRIED)
 """Products that a chain may take."""
@@ -42,23 +44,32 @@ def several_gap_chains(
     the events; `places`: the rivals that can decide.
     """
     far = upper.max(axis=1).astype(np.uint64) - lower.min(axis=1).astype(np.uint64) >= FARTHEST
-    confidence, room = np.full(len(event), np.nan), has_room(system, lower, upper)
+    confidence = np.full(len(event), np.nan)
     start, end = np.empty(len(event), dtype=np.int64), np.empty(len(event), dtype=np.int64)
-    bounds = np.array([WORK_BOUND, MOST_VALUES])
-    sum_chains(
-        masses.buckets, masses.mirrored.buckets, masses.has_hole, event, lower, upper, room, *places,
-        window_ticks(window), bounds, far, confidence, start, end,
-    )  # fmt: skip
+    chains = _ChainEvents(event, lower, upper, has_room(system, lower, upper), far)
+    bounds, answer = np.array([WORK_BOUND, MOST_VALUES]), (confidence, start, end)
+    buckets = masses.buckets, masses.mirrored.buckets
+    _sum_several(*buckets, masses.has_hole, chains, places, window_ticks(window), bounds, answer)
     solved = np.flatnonzero(~np.isnan(confidence))
     return solved, Measured.exact(confidence, start, end, start <= end).taken(solved)
 
 
+class _ChainEvents(NamedTuple):
+    """The events of n chains and valid intervals, which gaps have room, and who reaches too far."""
+
+    event: Indexes
+    lower: Ticks
+    upper: Ticks
+    room: Flags
+    far: Flags
+
+
 @kernel
-def sum_chains(
-    buckets, mirrored, has_hole, event, lower, upper, room, offsets, rivals, forbidden, never_at, window,
-    bounds, far, confidence, start, end,
-):  # fmt: skip
+def _sum_several(buckets, mirrored, has_hole, chains, places, window, bounds, answer):
     """Fill what is known of every chain; the confidence is NaN for those that are left."""
+    event, lower, upper, room, far = chains
+    offsets, rivals, forbidden, never_at = places
+    confidence, start, end = answer
     for row in range(len(event)):
         own = slice(offsets[row], offsets[row + 1])
         low, high = lower[row].min(), upper[row].max()

@@ -166,8 +166,8 @@ def _sum_chain(buckets, own, lower, upper, others, many, window, bound):
     room = _room(cut, begins, alive, degree)
     s_nodes, s_weights = np.empty(room, dtype=np.int64), np.empty(room)
     u_nodes, u_weights = np.empty(room, dtype=np.int64), np.empty(room)
-    up_to, outside = np.empty(classes), np.empty(classes)
-    total = 0.0
+    up_to, outside, rivals = np.empty(classes), np.empty(classes), (before, each, many)
+    places, total = (u_nodes, u_weights), 0.0
     for p in range(len(begins) - 1):
         cell = np.searchsorted(cut, begins[p], side="right") - 1
         if mass[0, cell] == 0.0:
@@ -178,9 +178,7 @@ def _sum_chain(buckets, own, lower, upper, others, many, window, bound):
             for r in range(classes):
                 up_to[r] = min(before[r, cell] + each[r, cell] * float(s - cut[cell] + 1), 1.0)
             stop = s + window if binding else high + 1
-            inner = _sum_last(
-                s, stop, cell, cut, before, each, many, mass, alive, up_to, outside, u_nodes, u_weights
-            )
+            inner = _sum_last(s, stop, cell, cut, rivals, mass, alive, up_to, outside, places)
             total += s_weights[k] * mass[0, cell] * inner
     return min(max(total, 0.0), 1.0)
 
@@ -223,12 +221,12 @@ def _room(cut, begins, alive, degree):
 
 
 @inner
-def _sum_last(s, stop, cell, cut, before, each, many, mass, alive, up_to, outside, nodes, weights):
+def _sum_last(s, stop, cell, cut, rivals, mass, alive, up_to, outside, places):
     """Sum over the ticks u of the last event before `stop`, and over the cells of the middle one.
 
     `outside`: room for the mass of each class of rivals that lies neither between s and u nor at one of them.
     """
-    total = 0.0
+    total, (before, each, many), (nodes, weights) = 0.0, rivals, places
     for c in range(cell, len(cut) - 1):
         begin, end = max(cut[c], s + 2), min(cut[c + 1], stop)
         if cut[c] >= stop:

@@ -32,12 +32,30 @@ from cepctl.engines.kernels.kernel import inner
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
+class PairedEnds(NamedTuple):
+    """The first and last events of some chains, which of them each has, whether the window links them.
+
+    `pair_first`, `pair_last`: of each chain the numbers of its first and of its last event.
+    """
+
+    first: Indexes
+    last: Indexes
+    pair_first: Indexes
+    pair_last: Indexes
+    linked: bool
+    window: int
+
+
 class _Pivot(NamedTuple):
-    """Where the middle event can be: its first cell and the one after the last, and its mass per tick."""
+    """Where the middle event can be: its first cell and the one after the last, and its mass per tick.
+
+    `room`: largest number of ticks that parts of two cells need.
+    """
 
     begin: int
     stop: int
     mass: Reals
+    room: int
 
 
 class _Sums(NamedTuple):
@@ -47,8 +65,8 @@ class _Sums(NamedTuple):
     of u; `slot`: the row of its kind; `alive`: the kinds that have one.  `after`: for each node t, the sum
     over u of what u and t are worth.  `at_cell`: for each kind of first gap, the sum over u, t and the s of
     one cell.  `tail`: how much each node s of the cell of u - W counts for the sum over its part that the
-    window allows, at each u.  `begun`, `row`: working space for the values of F at the places of a row, and
-    for a row.
+    window allows, at each u.  `begun`, `row`, `nodes`: working space for the values of F at the places of a
+    row, for a row, and for places and weights of s.
     """
 
     latest: Ticks
@@ -61,55 +79,45 @@ class _Sums(NamedTuple):
     polynomials: Reals
     begun: Reals
     row: Reals
+    nodes: Reals
 
 
 @inner
-def sum_pairs(
-    buckets, cells, ends, first_gaps, last_gaps, pivot, first, last, pair_first, pair_last, linked,
-    window, confidence,
-):  # fmt: skip
-    """Fill the confidence of chains: pair_first and pair_last say which first and last gap each has."""
+def sum_pairs(buckets, cells, ends, first_gaps, last_gaps, pivot, paired, confidence):
+    """Fill the confidence of chains."""
+    linked = paired.linked
     middle = _pivot_of(cells, buckets, pivot)
-    nodes, most_ends, room = cells.first[middle.stop] - cells.first[middle.begin], 1, _room(cells)
+    nodes, most_ends = cells.first[middle.stop] - cells.first[middle.begin], 1
     for e in range(len(ends.nodes)):
         most_ends = max(most_ends, ends.nodes[e])
     weight = cells.weight * middle.mass[cells.cell]
     up_to = mass_up_to_nodes(cells, last_gaps, np.ones(len(last_gaps.slope)))
-    rows = last_rows_for(cells, last_gaps, up_to, weight, most_ends, nodes, room)
-    firsts = first_sums_for(cells, first_gaps, first, middle)
-    sums = _sums_for(
-        cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, len(rows.base)
-    )  # fmt: skip
+    rows = last_rows_for(cells, last_gaps, up_to, weight, most_ends, nodes, middle.room)
+    firsts = first_sums_for(cells, first_gaps, paired.first, middle)
+    sums = _sums_for(cells, buckets, first_gaps, last_gaps, paired, most_ends, len(rows.base))
     confidence[:] = 0.0
     current = -1
-    places, weights = np.empty(most_ends), np.empty(most_ends)
     for e in range(len(ends.nodes)):
         if not ends.nodes[e] or ends.oldest[e] >= middle.stop:
             continue
         if linked:
             current = _pass_to(
-                ends.oldest[e], current, cells, first_gaps, buckets, first, middle, pair_first, pair_last,
-                firsts, sums, confidence,
-            )  # fmt: skip
-        _sum_cell(
-            e, buckets, cells, ends, last_gaps, middle, last, linked, window, places, weights, firsts, rows,
-            sums, room,
-        )  # fmt: skip
+                ends.oldest[e], current, cells, first_gaps, buckets, middle, paired, firsts, sums, confidence
+            )
+        _sum_cell(e, buckets, cells, ends, last_gaps, middle, paired, firsts, rows, sums)
     if linked:
         current = _pass_to(
-            middle.stop - 1, current, cells, first_gaps, buckets, first, middle, pair_first, pair_last,
-            firsts, sums, confidence,
-        )  # fmt: skip
-        _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence)
+            middle.stop - 1, current, cells, first_gaps, buckets, middle, paired, firsts, sums, confidence
+        )
+        _settle(first_gaps, paired, firsts, sums, confidence)
     else:
         for i in range(len(confidence)):
-            confidence[i] = sums.at_cell[0, pair_last[i]]
+            confidence[i] = sums.at_cell[0, paired.pair_last[i]]
 
 
 @inner
-def _sums_for(
-    cells, buckets, first_gaps, last_gaps, first, last, pair_first, pair_last, most_ends, places
-):  # fmt: skip
+def _sums_for(cells, buckets, first_gaps, last_gaps, paired, most_ends, places):
+    first, last, pair_first, pair_last = paired.first, paired.last, paired.pair_first, paired.pair_last
     most = max(1, np.diff(cells.first).max())
     latest = np.full(len(last), np.iinfo(np.int64).max if not len(first) else np.iinfo(np.int64).min)
     for i in range(len(pair_last) if len(first) else 0):
@@ -119,20 +127,18 @@ def _sums_for(
         latest, np.zeros(len(last)), np.empty(kinds, dtype=np.int64), np.empty(kinds, dtype=np.int64),
         np.zeros((len(last), len(cells.offset))), np.zeros((max(len(first_gaps.kinds.apart), 1), len(last))),
         np.empty((most, most_ends)), np.empty((most, most_ends)), np.empty(places),
-        np.empty(max(len(cells.offset), 1)),
+        np.empty(max(len(cells.offset), 1)), np.empty((2, most_ends)),
     )  # fmt: skip
 
 
 @inner
-def _pass_to(
-    cell, current, cells, first_gaps, buckets, first, middle, pair_first, pair_last, firsts, sums, confidence
-):  # fmt: skip
+def _pass_to(cell, current, cells, first_gaps, buckets, middle, paired, firsts, sums, confidence):
     """Let s go on to this cell: to each on the way with all u whose window begins before it."""
     while current < cell:
         if current >= 0:
-            _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence)
+            _settle(first_gaps, paired, firsts, sums, confidence)
         current += 1
-        load(cells, first_gaps, buckets, first, middle, current, firsts)
+        load(cells, first_gaps, buckets, paired.first, middle, current, firsts)
         sums.at_cell[:] = 0.0
         begin, end = cells.first[max(current, middle.begin)], cells.first[middle.stop]
         for kind in range(len(firsts.slot)):
@@ -144,22 +150,20 @@ def _pass_to(
 
 
 @inner
-def _settle(first_gaps, pair_first, pair_last, firsts, sums, confidence):
+def _settle(first_gaps, paired, firsts, sums, confidence):
     """Add the chains with s in the cell that is passed."""
     for i in range(len(confidence)):
-        a = pair_first[i]
+        a = paired.pair_first[i]
         if firsts.density[a] > 0.0:
-            confidence[i] += firsts.density[a] * sums.at_cell[first_gaps.kinds.of[a], pair_last[i]]
+            confidence[i] += firsts.density[a] * sums.at_cell[first_gaps.kinds.of[a], paired.pair_last[i]]
 
 
 @inner
-def _sum_cell(
-    e, buckets, cells, ends, last_gaps, middle, last, linked, window, places, weights, firsts, rows, sums,
-    room,
-):  # fmt: skip
+def _sum_cell(e, buckets, cells, ends, last_gaps, middle, paired, firsts, rows, sums):
     """Add the sums over one cell of the last event."""
+    last, linked, places, weights = paired.last, paired.linked, sums.nodes[0], sums.nodes[1]
     old, own, start = ends.oldest[e], ends.cell[e], ends.cut[e]
-    oldest = start - (window - 1) if old >= 0 else cells.cut[0]
+    oldest = start - (paired.window - 1) if old >= 0 else cells.cut[0]
     alive = _find_alive(buckets, last_gaps, last, start, oldest, sums)
     begun = linked and old >= 0 and firsts.slot.max() >= 0
     seen = first_unblocked(last_gaps, sums.alive, alive, own)
@@ -180,7 +184,7 @@ def _sum_cell(
     earliest = max(old if span.with_old else max(old + 1, min(seen, own)), middle.begin)
     known = find_relevant(last_gaps, span, earliest, rows.relevant)
     steps = fill_plan(last_gaps.kinds.apart, sums.alive, alive, rows.relevant, known, rows.plan)
-    at_once = max(MOST_PLACES // (until - since + room), 1)
+    at_once = max(MOST_PLACES // (until - since + middle.room), 1)
     for k in range(0, count, at_once):
         some = min(at_once, count - k)
         for j in range(some):
@@ -188,7 +192,8 @@ def _sum_cell(
             rows.shift[j] = float(oldest - cells.cut[old]) + places[k + j] if old >= 0 else 0.0
         inner, size = fill_rows(cells, last_gaps, middle.mass, span, linked, some, steps, known, rows)
         if linked:
-            _add_linked(cells, last_gaps, span, begun, some, inner, size, alive, middle, firsts, rows, sums)
+            sizes = some, inner, size
+            _add_linked(cells, last_gaps, span, begun, sizes, alive, middle, firsts, rows, sums)
         else:
             for c in range(len(last)):
                 if sums.ending[c] > 0.0:
@@ -211,8 +216,9 @@ def _find_alive(buckets, last_gaps, last, start, oldest, sums):
 
 
 @inner
-def _add_linked(cells, last_gaps, span, begun, count, inner, size, alive, middle, firsts, rows, sums):
+def _add_linked(cells, last_gaps, span, begun, sizes, alive, middle, firsts, rows, sums):
     """Add the rows of some u to the sums of chains of three."""
+    count, inner, size = sizes
     width = span.until - span.since
     bulk = count * width
     share_points(cells, span.own, 0, inner - bulk, rows.points)
@@ -298,7 +304,7 @@ def _pivot_of(cells, buckets, event):
     mass = np.zeros(len(cells.every))
     for c in range(begin, stop):
         mass[c] = density_at(buckets, event, cells.cut[c])
-    return _Pivot(begin, stop, mass)
+    return _Pivot(begin, stop, mass, _room(cells))
 
 
 @inner

@@ -175,24 +175,17 @@ def _tabulate(buckets, gaps, number, span, first, tabulated, table):
     _fill_reach(lower[left], since, until, others, closed, lower, upper, reach)
     weight = np.empty(width)
     _masses(buckets, left, weight)
+    ranges = since, until, begin, end, lower[right] - lower[left]
     if first:
-        _fill_summed(
-            since, until, begin, end, lower[right] - lower[left], lower[right], others, closed, lower,
-            at_left, at_right, reach, weight, table,
-        )  # fmt: skip
+        _fill_summed(ranges, lower[right], others, closed, lower, at_left, at_right, reach, weight, table)
     else:
-        _fill_table(
-            since, until, begin, end, lower[right] - lower[left], lower[left], others, upper, at_left,
-            at_right, reach, weight, table,
-        )  # fmt: skip
+        _fill_table(ranges, lower[left], others, upper, at_left, at_right, reach, weight, table)
 
 
 @inner
-def _fill_summed(
-    since, until, begin, end, shift, right_lower, others, closed, lower, at_left, at_right, reach, weight,
-    summed,
-):  # fmt: skip
+def _fill_summed(ranges, right_lower, others, closed, lower, at_left, at_right, reach, weight, summed):
     """The form of the first gap: rows x from `since` to `until` - 1, columns y from `begin` to `end` - 1."""
+    since, until, begin, end, shift = ranges
     chosen = room_for(len(others))
     for x in range(until - 1, since - 1, -1):
         row = summed[x]
@@ -217,10 +210,9 @@ def _fill_summed(
 
 
 @inner
-def _fill_table(
-    since, until, begin, end, shift, left_lower, others, upper, at_left, at_right, reach, weight, table
-):  # fmt: skip
+def _fill_table(ranges, left_lower, others, upper, at_left, at_right, reach, weight, table):
     """The form of the others: rows y from `begin` to `end` - 1, columns x from `since` to `until` - 1."""
+    since, until, begin, end, shift = ranges
     chosen = room_for(len(others))
     after = since
     for y in range(begin, end):
@@ -279,10 +271,11 @@ def total_of(own, lower, valid_lower, valid_upper, mass, tables, slot, window, c
     begin, stop = valid_lower[last - 1], valid_upper[last - 1] + 1
     middle = lower[own[last - 1]]
     if last == 2:
+        ranges = since, until, begin, stop, middle
+        first_lower = lower[own[0]]
         return _sum_of_three(
-            since, until, begin, stop, middle, valid_lower[0], lower[own[0]], base, window, binding, mass[2],
-            summed, table,
-        )  # fmt: skip
+            ranges, valid_lower[0], first_lower, base, window, binding, mass[2], summed, table
+        )
     total, oldest = 0.0, valid_lower[0]
     if not binding:
         _carry(own, lower, valid_lower, valid_upper, tables, slot, oldest, carried)
@@ -308,10 +301,9 @@ def _sum_of_two(since, until, earliest, first_lower, base, window, binding, mass
 
 
 @inner
-def _sum_of_three(
-    since, until, begin, stop, middle, earliest, first_lower, base, window, binding, mass, summed, table
-):  # fmt: skip
+def _sum_of_three(ranges, earliest, first_lower, base, window, binding, mass, summed, table):
     """Sum over all ticks of a chain of three."""
+    since, until, begin, stop, middle = ranges
     total = 0.0
     for u in range(since, until + 1):
         oldest = max(u - window + 1, earliest) if binding else earliest

@@ -156,7 +156,7 @@ def _union(buckets, places, rooms, keys, which, work_bound, place):
         if states > MOST_STATES:
             return np.nan
     part, separators, entry = part_of_rooms(places, rooms, which, place)
-    offsets, problem = _by_member(rooms, which, entry, len(part.event))
+    members = _by_member(rooms, which, entry, len(part.event))
     separator = _separators_of_rooms(rooms, which, part, len(separators))
     count, nodes = separator_nodes(part, separators, buckets, min(work_bound // states, _MOST_NODES))
     if count < 0:
@@ -173,7 +173,7 @@ def _union(buckets, places, rooms, keys, which, work_bound, place):
             total += nodes.weight[q]
             continue
         found, work = _enough(
-            part, nodes.tick[q], offsets, problem, need, stride, first, last, alive, mass, buckets, work
+            part, nodes.tick[q], members, need, stride, (first, last), alive, mass, buckets, work
         )
         if work > work_bound:
             return np.nan
@@ -214,8 +214,9 @@ def _separators_of_rooms(rooms, which, part, separators):
 
 
 @inner
-def _enough(part, tick, offsets, problem, need, stride, first, last, alive, mass, buckets, work):
+def _enough(part, tick, members, need, stride, room, alive, mass, buckets, work):
     """The probability that some room alive has enough members, the ticks of the separators being known."""
+    (offsets, problem), (first, last) = members, room
     states, now, won = mass.shape[1], 0, 0.0
     mass[0, :] = 0.0
     mass[0, 0] = 1.0

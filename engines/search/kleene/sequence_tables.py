@@ -10,12 +10,13 @@ tells in logarithmic time.  Numbers have as many digits as they need, of 62 bits
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.numeric.arrays import Indexes, Ticks
+from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 _BITS = 62
 _DIGIT = (1 << 62) - 1
@@ -86,6 +87,15 @@ def _longest(first, last, length, offsets, begin, until, earliest):
     return most
 
 
+class _Changes(NamedTuple):
+    """What a step adds to the numbers of each level: how much, where, in which order, and what is told."""
+
+    change: Indexes
+    changed: Flags
+    todo: Indexes
+    told: Indexes
+
+
 @kernel
 def _count(first, last, length, offsets, ends, begins, until, levels, totals, told):
     """Fill totals, shape (runs, digits); a run counts sequences after begins[run] and until until[run]."""
@@ -95,6 +105,7 @@ def _count(first, last, length, offsets, ends, begins, until, levels, totals, to
     change = np.zeros((levels, size, digits), dtype=np.int64)
     used, changed = np.zeros((levels, size), dtype=np.bool_), np.zeros((levels, size), dtype=np.bool_)
     todo = np.empty((levels * size, 2), dtype=np.int64)
+    changes = _Changes(change, changed, todo, told)
     number = np.zeros(digits, dtype=np.int64)
     for run in range(len(begins)):
         begin, end = begins[run], until[run]
@@ -114,10 +125,8 @@ def _count(first, last, length, offsets, ends, begins, until, levels, totals, to
                     for level in range(levels):
                         into = 0 if levels == 1 else level + members
                         if into < levels:
-                            _longer(
-                                table[level], tree[level], used[level], ends, members, goal, most, number,
-                                change, changed, todo, into, told,
-                            )  # fmt: skip
+                            here = table[level], tree[level], used[level]
+                            _longer(*here, ends, members, goal, most, number, changes, into)
             for each in range(told[_WAITING]):
                 level, place = todo[each, 0], todo[each, 1]
                 _add(table[level, place], change[level, place], told)
@@ -134,26 +143,25 @@ def _count(first, last, length, offsets, ends, begins, until, levels, totals, to
 
 
 @inner
-def _longer(
-    table, tree, used, ends, members, goal, most, number, change, changed, todo, into, told
-):  # fmt: skip
+def _longer(table, tree, used, ends, members, goal, most, number, changes, into):
     """Make sequences of one level longer by a step, where they end at or before `most`."""
     place = np.searchsorted(ends, goal)
     at = np.searchsorted(ends, min(goal - members, most), side="right")
-    _up_to(tree, at, number, told)
+    _up_to(tree, at, number, changes.told)
     if number.any():
-        _put(number, ends, place, goal, change, changed, todo, into, told)
+        _put(number, ends, place, goal, changes, into)
     while at < len(ends) and ends[at] <= most:
         if used[at]:
             while place < len(ends) and ends[place] < ends[at] + members:
                 place += 1
-            _put(table[at], ends, place, ends[at] + members, change, changed, todo, into, told)
+            _put(table[at], ends, place, ends[at] + members, changes, into)
         at += 1
 
 
 @inner
-def _put(number, ends, place, tick, change, changed, todo, into, told):
+def _put(number, ends, place, tick, changes, into):
     """Add a number to what changes at a tick."""
+    change, changed, todo, told = changes
     if place == len(ends) or ends[place] != tick:
         told[_UNKNOWN] = 1
         return
