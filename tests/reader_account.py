@@ -125,8 +125,8 @@ def _rows(data: bytes, delimiter: str) -> int:
 
 
 def _lines(data: bytes) -> int:
-    # A mark of the byte order alone is not a record.
-    return sum(bool(line.strip()) for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n"))
+    # A mark of the byte order alone is not a record, nor is room that was taken for some and not written.
+    return sum(bool(line.strip(b"\0 \t\r\v\f")) for line in data.removeprefix(codecs.BOM_UTF8).split(b"\n"))
 
 
 def _elements(data: bytes, tag: str) -> int | None:

@@ -17,17 +17,20 @@ from cepctl.runners.runner import Runner, Watcher
 
 Result = TypeVar("Result")
 MOST_FILES = 500
+_FEWEST_FILES, _FEWEST_BUNDLES = 100, 8
+"""Of few files there are more bundles, so that every core has some."""
 MOST_BYTES = 1 << 20
 
 
 def in_bundles(tasks: Sequence[ReadTask]) -> list[tuple[ReadTask, ...]]:
     """The tasks in order, neighbours of small files together."""
+    most = min(MOST_FILES, max(_FEWEST_FILES, len(tasks) // _FEWEST_BUNDLES))
     bundles: list[tuple[ReadTask, ...]] = []
     waiting: list[ReadTask] = []
     size = 0
     for task in tasks:
         own = task.file.size or 0
-        if waiting and (not is_small(task) or len(waiting) >= MOST_FILES or size + own > MOST_BYTES):
+        if waiting and (not is_small(task) or len(waiting) >= most or size + own > MOST_BYTES):
             bundles.append(tuple(waiting))
             waiting, size = [], 0
         if is_small(task):
