@@ -64,7 +64,7 @@ def simultaneous(events: pl.DataFrame) -> pl.DataFrame:
 
 
 def ties(together: pl.DataFrame) -> SharedTimes:
-    """Ties among all events, whatever their types; takes what `simultaneous` returns."""
+    """How many of all events share their time, whatever their types; takes what `simultaneous` returns."""
     same = pl.col("same")
     timed, tied = together.select(
         same.sum().alias("timed"), same.filter(pl.col("all") > 1).sum().alias("tied")

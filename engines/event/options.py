@@ -25,7 +25,7 @@ class MatchOptions:
     """Choices beside the plan: order, counts it is chosen from, cap on the rows, threads change no row.
 
     `kleene` says what a row is: a match, or all matches with the same neighbours of a group.  `top` is how
-    many of the most probable rows are wanted, ties with the last of them included.
+    many of the most probable rows are wanted, those as probable as the last included.
     `kept` says which rows are not left out.
     `approximate` is the error allowed to confidences beyond the work bound; None refuses them.
     `raw_times` adds to each match whether raw times alone find it.

@@ -2,7 +2,7 @@
 
 The text of a match is made of ids and what ends each of them: a blank, `+`, or the end of the text.  None of
 these occurs in an encoded id, so two texts compare as the first pair in which they differ, and pairs by rank.
-Rows are sorted by confidence and start; only those that tie there are looked at further, id by id.
+Rows are sorted by confidence and start; only those that are equal there are looked at further, id by id.
 
     _Order.order     the rows, as far as they are in order
     _Order.begins    where a row differs from the one before it in what has been compared

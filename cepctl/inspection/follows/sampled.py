@@ -3,8 +3,8 @@
 What is averaged in a world is how many places of the later type stand directly behind one of the earlier
 type: at most as many as there are events of the rarer type.  The bound is that of Maurer and Pontil
 ("Empirical Bernstein bounds", 2009, Theorem 4), which holds together for all averages of a cluster with a
-probability of 1 - FAILURE.  What ties add to that is at most, on average, the pairs of events of a type that
-are at one tick, which are summed exactly, times the events of the other type that can be at one tick.
+probability of 1 - FAILURE.  What equal ticks add to that is at most, on average, the pairs of events of a
+type that are at one tick, which are summed exactly, times the events of the other type that can be there.
 """
 
 from __future__ import annotations

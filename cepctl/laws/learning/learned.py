@@ -210,7 +210,7 @@ def _near_summit(likelihood: Likelihood, sigma: float) -> Reals:
     """Factors near the highest summit that is found: where times are tied there may be several.
 
     From factors of 1, ties that are many may lead to an order of theirs that the few which differ contradict;
-    from the summit of the tangent, in which each order of ties counts alike, others may be missed.
+    from the summit of the tangent, in which each order of equal ticks counts alike, others may be missed.
     """
     none = np.zeros(likelihood.factors.count)
     if not likelihood.tied:

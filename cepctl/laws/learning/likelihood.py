@@ -77,7 +77,7 @@ class WeighedKeys:
 class Likelihood:
     """The summed ln P of the true orders of some keys, as a function of the logarithms of `factors`.
 
-    `parts`: pieces whose ln Z is taken off; `tied`: those with ties at their true ticks, whose ln Z is added;
+    `parts`: pieces whose ln Z is taken off; `tied`: those with equal true ticks, whose ln Z is added;
     `counted`: how often each factor counts in true orders beside these.
     """
 
@@ -99,7 +99,7 @@ class Likelihood:
     def tangent(self) -> Likelihood:
         """A concave sum with the same gradient where all factors are 1, from where it grows by no more.
 
-        ln Z at the true ticks is convex.  In its place stands its tangent: each order of ties counts alike.
+        ln Z at the true ticks is convex.  Its tangent stands for it: each order of equal ticks counts alike.
         """
         counted = self._summed(self.tied, self.factors.factors(np.zeros(self.factors.count)))[1]
         return replace(self, tied=(), counted=self.counted + counted)

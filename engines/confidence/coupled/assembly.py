@@ -100,7 +100,7 @@ class _Others:
 def _members(matches: CoupledMatches, held: Constrained) -> Iterator[_PlacedEvents]:
     """Members of sets that are not variables must lie between their block's ends or its neighbours."""
     for each in _Others.of(matches, held.assignment):
-        # A negative slot stands for no variable; ties before it are left to the member chosen.
+        # A negative slot stands for no variable; equal ticks before it are left to the member chosen.
         first, last = each.block.first_slot[each.problem], each.block.last_slot[each.problem]
         for early, late in _places(each.block):
             here = ((each.slot < first) == early) & ((each.slot < last) == late)

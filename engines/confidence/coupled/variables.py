@@ -2,7 +2,7 @@
 
 A single event, the members of a sequence and those of an unordered block are variables themselves.
 Of a set only the first and the last member are, and only where a point refers to them; every member
-can be the first one, so a match gives one problem for each choice.  Ties go to the member that comes
+can be the first one, so a match gives one problem for each choice.  At equal ticks it is that which comes
 first in the group, so that the choices are mutually exclusive and their probabilities add up.
 
     choice          holds when                                   variables

@@ -56,7 +56,7 @@ def all_bits(count):
 
 @inner
 def others_of(part, words, level_of):
-    """Those of most problems first, so that few states are open at a time; ties by the rank of their ids."""
+    """Those of most problems first, so that few states are open at a time; of as many by their ids."""
     block, blocks, widest = np.full(len(level_of), -1), len(words.begins) - 1, part.mask.shape[1]
     owner, deepest = np.full(len(part.absent), -1), np.full(len(level_of), -1)
     sizes, problems = np.zeros(len(level_of), np.int64), np.zeros((len(level_of), widest), np.uint64)
