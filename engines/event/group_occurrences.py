@@ -196,8 +196,8 @@ class AskedKeys:
 
 def _of_intervals(keys: AskedKeys) -> Occurrences:
     """Rows that bind interval events: clauses between starts and ends."""
+    from cepctl.engines.confidence.intervals.rows import occurrences_of_intervals, with_rivals
     from cepctl.engines.confidence.intervals.search import measures_by_size
-    from cepctl.engines.confidence.intervals.unions import occurrences_of_intervals, with_rivals
 
     found = []
     for source, batch, group in keys.wanted.parts(keys.of_row):

@@ -6,13 +6,23 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from cepctl.engines.columns.bindings import Bindings
+import numpy as np
+
+from cepctl.engines.columns.bindings import Bindings, single_events
 from cepctl.engines.columns.events import Events
+from cepctl.engines.confidence.intervals.conditions import cases_of, hull_system
 from cepctl.engines.confidence.intervals.search import IntervalSearch
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.search.search import Search
+from cepctl.engines.event.options import MatchOptions
+from cepctl.engines.event.run_alternative import RunAlternative
+from cepctl.engines.event.run_conditions import RunConditions
+from cepctl.engines.pattern.blocks import Shape
+from cepctl.engines.search.search import NOT_BOUND, Search
 from cepctl.engines.search.threshold import Threshold
+from cepctl.numeric.arrays import Flags, Indexes
+from cepctl.plan.plan import Alternative, Plan
+from cepctl.plan.unrolled import Unrolled
 
 if TYPE_CHECKING:
     from cepctl.engines.pattern.bound_matches import Rivals
@@ -65,3 +75,45 @@ class IntervalAlternative(PreparedAlternative):
     def judged(self, bound: dict[int, Bindings]) -> Measured:
         """Time range and confidence of matches; `intervals` finds their rivals."""
         return self.decided(bound, [])
+
+
+@dataclass(frozen=True)
+class IntervalRun(IntervalAlternative, RunAlternative):
+    """Runs some of whose events last; no other event decides what they take."""
+
+    def may_happen(self, runs: Indexes) -> Flags:
+        """All: `intervals` says it when they are measured."""
+        return np.ones(len(runs), dtype=bool)
+
+
+def interval_run(
+    plan: Plan, events: Events, shape: Shape, search: Search, options: MatchOptions, form: Unrolled,
+    conditions: RunConditions, unfinished: Alternative,
+) -> IntervalRun:  # fmt: skip
+    """Runs of an unrolled reading; `unfinished`: what is asked of those whose last members are not known."""
+    bound = _without_rivals(form, form.alternative)
+    candidates = search.candidates[: len(bound.components)]
+
+    def fits(component: int, beside: dict[int, Bindings], row: Indexes, event: Indexes) -> Flags:
+        """Whether events fit an absent component beside runs, and parts of what is absent as a whole."""
+        parts = [i for i in beside if i not in bound.positive]
+        taken = single_events([beside[i] for i in (*bound.positive, *parts)])
+        asked = replace(conditions, taken=(*conditions.taken, *(form.origin[i] for i in parts)))
+        return asked.fit(form.origin[component], taken, taken.shape[1], row, event)
+
+    intervals = IntervalSearch.of(plan, bound, events, candidates, fits)
+    system = hull_system(cases_of(_without_rivals(form, unfinished), plan.window), len(bound.positive))
+    return IntervalRun(
+        plan, events, replace(shape, rules=(), together=(), timings=()),
+        replace(search, system=intervals.system), options,
+        intervals=intervals, form_of=form, conditions=conditions, takers=None,
+        begun=np.full((0, len(search.singles)), NOT_BOUND),
+        unfinished_system=intervals.system if system is None else system,
+    )  # fmt: skip
+
+
+def _without_rivals(form: Unrolled, alternative: Alternative) -> Alternative:
+    """An unrolled reading without what stands for events that must not be taken: others decide nothing."""
+    count = len(form.origin) - len(form.rivals)
+    kept = tuple(each for each in alternative.equalities if max(each.left, each.right) < count)
+    return replace(alternative, components=alternative.components[:count], equalities=kept)

@@ -24,8 +24,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
-from cepctl.engines.rows.groups import group_schema
-from cepctl.engines.rows.law_columns import law_fields
+from cepctl.engines.rows.groups import group_schema, law_fields
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, RowMaker, with_columns
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.search.threshold import Threshold

@@ -353,7 +353,7 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
     if known != reading.member_timings:
         unfinished = unrolled(replace(reading, member_timings=known), sizes).alternative
     if asked.of_intervals:
-        from cepctl.engines.event.interval_runs import interval_run
+        from cepctl.engines.event.interval_alternative import interval_run
 
         return interval_run(plan, events, shape, search, asked.options, form, conditions, unfinished)
     unfinished_system = search.system

@@ -14,15 +14,22 @@ import pyarrow.compute as pc
 
 from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
 from cepctl.engines.rows.first import FirstRows
-from cepctl.engines.rows.law_columns import law_fields
 from cepctl.engines.rows.number_order import Piece, pieces_of
 from cepctl.engines.rows.order import comparable, rounded_column
 from cepctl.engines.rows.runs import MergedPart
 from cepctl.engines.rows.sorted import SortedRows
+from cepctl.laws.choices import LAW, LAWLESS
 from cepctl.plan.plan import EXPECTED_ERROR, FOUND_AT_RAW_TIMES, OCCURRENCE_ERROR, Plan
 
+_OF_LAW = {LAWLESS: pa.float64(), LAW: pa.bool_()}
+"""Columns of rows under a law of order: what they are without it, and whether it was applied."""
 WHY_TOO_COSTLY = b"why too costly"
 """What costs, of one key whose occurrence is null: metadata of a batch, which Spark does not hand on."""
+
+
+def law_fields(names: Sequence[str]) -> list[pa.Field]:
+    """The fields of these columns."""
+    return [pa.field(name, _OF_LAW[name]) for name in names]
 
 
 def group_schema(

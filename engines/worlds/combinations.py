@@ -60,8 +60,6 @@ class Bindable:
                 found.append(turn or block)
         return tuple(found)
 
-    # --- fitting ---------------------------------------------------------------------------
-
     def can_fit(self, component: int, event: int) -> bool:
         """Whether the event has the type, the own predicates and the `[attr]` values it needs."""
         question = (component, event)
@@ -128,8 +126,6 @@ class Bindable:
             self.alternative.components[j].variable: tuple(self.stream.rows[e] for e in bound[j])
             for j in link.components
         }
-
-    # --- combinations ----------------------------------------------------------------------
 
     def bindings(self, ticks: Ticks, components: Sequence[int]) -> Iterator[Binding]:
         """What some components can bind, in the order of the pattern."""

@@ -13,7 +13,6 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cepctl.engines.worlds.absent_together import happens
 from cepctl.engines.worlds.bound_events import (
     Bound,
     Edge,
@@ -28,8 +27,7 @@ from cepctl.engines.worlds.bound_events import (
 from cepctl.engines.worlds.combinations import Bindable
 from cepctl.engines.worlds.readings import not_known, reading
 from cepctl.engines.worlds.runs import finished_run, runs
-from cepctl.engines.worlds.timings import named, timing_holds
-from cepctl.plan.plan import Scope, Timing
+from cepctl.plan.plan import MemberTiming, Scope, Timing
 from cepctl.schema import LATEST_TICK
 
 
@@ -176,3 +174,65 @@ class WorldSearch(Bindable):
     def _happens(self, ticks: Ticks, bound: Bound, place: int) -> bool:
         """Whether distinct events that the match does not bind make up what must not happen in its gap."""
         return happens(self, ticks, bound, self.alternative.blocks[place], self._gap(ticks, bound, place))
+
+
+def timing_holds(timing: Timing, ticks: Ticks, bound: Bound, repeated: Sequence[Sequence[int]] = ()) -> bool:
+    """`t(left) - t(right) <= bound`, or `!=`, for each member of either side; None is the tick 0.
+
+    Two components that are `repeated` together are compared within each repetition.
+    """
+    lefts, rights = (ticks.ends if end else ticks for end in (timing.left_end, timing.right_end))
+    left = [0] if timing.left is None else [lefts[e] for e in bound[timing.left]]
+    right = [0] if timing.right is None else [rights[e] for e in bound[timing.right]]
+    if isinstance(timing, MemberTiming):
+        left, right = _of_member(left, timing.left_member), _of_member(right, timing.right_member)
+        in_turn = False
+    else:
+        in_turn = any({timing.left, timing.right} <= {*each} for each in repeated)
+    gaps = [a - b for i, a in enumerate(left) for j, b in enumerate(right) if i == j or not in_turn]
+    return all(gap != timing.bound if timing.not_equal else gap <= timing.bound for gap in gaps)
+
+
+def _of_member(ticks: list[int], which: str | None) -> list[int]:
+    """Of the ticks of a group in order that of its first or last member, or all of them."""
+    return {None: ticks, "first": ticks[:1], "last": ticks[-1:]}[which]
+
+
+def named(cases: Sequence[Sequence[Timing]]) -> set[int | None]:
+    """The components that a choice between cases speaks of."""
+    return {side for case in cases for timing in case for side in (timing.left, timing.right)}
+
+
+def happens(
+    search: Bindable, ticks: Ticks, bound: Bound, block: tuple[int, ...], gap: tuple[Edge, Edge]
+) -> bool:
+    """Whether some events make up the whole between both ends, excluded, of a gap."""
+    return _rest_happens(search, ticks, bound, block, *gap, in_order=block in search.alternative.sequences)
+
+
+def _rest_happens(
+    search: Bindable,
+    ticks: Ticks,
+    whole: Bound,
+    rest: Sequence[int],
+    lo: Edge,
+    hi: Edge,
+    *,
+    in_order: bool,
+) -> bool:
+    """`whole`: what is bound, the parts before these among it."""
+    if not rest:
+        return True
+    used, part = {e for group in whole.values() for e in group}, rest[0]
+    for e in search.fitting(part, whole):
+        longer = {**whole, part: (e,)}
+        if (
+            e not in used
+            and lo < ticks[e]
+            and ticks.ends[e] < hi
+            and search.links_hold(part, longer, (Scope.ORDER, Scope.GROUP))
+        ):
+            after = ticks.ends[e] if in_order else lo
+            if _rest_happens(search, ticks, longer, rest[1:], after, hi, in_order=in_order):
+                return True
+    return False

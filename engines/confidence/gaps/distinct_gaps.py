@@ -26,7 +26,7 @@ FARTHEST = 1 << 61
 """Chains that span this many ticks are left, so that no sum with their ticks exceeds int64."""
 
 
-class DistinctGaps(NamedTuple):
+class Gaps(NamedTuple):
     """G distinct gaps: gap k lies between events left[k] and right[k], shape (G,).
 
     None of rivals[rival_offsets[k]:rival_offsets[k + 1]] may lie strictly inside; where one is negative, its
@@ -71,7 +71,7 @@ class GapChains:
     lower: Ticks
     upper: Ticks
     gap: Indexes
-    gaps: DistinctGaps
+    gaps: Gaps
 
     def taken(self, rows: Indexes) -> GapChains:
         """Some of the chains, with the gaps of all."""
@@ -146,7 +146,7 @@ def _with_distinct_gaps(
     rivals = np.where(listed & 2, ~rivals, rivals)
     return GapChains(
         event, lower[rows], upper[rows], number.reshape(len(rows), gaps),
-        DistinctGaps(left[first], right[first], rival_offsets, rivals),
+        Gaps(left[first], right[first], rival_offsets, rivals),
     )  # fmt: skip
 
 

@@ -36,7 +36,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.carried_chains import carried_confidence
 from cepctl.engines.confidence.gaps.cells import cells_of, cuts_of, ends_of, rival_free
-from cepctl.engines.confidence.gaps.distinct_gaps import DistinctGaps, GapChains, window_ticks
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps, window_ticks
 from cepctl.engines.confidence.gaps.sums import PairedEnds, sum_pairs
 from cepctl.engines.confidence.work import GAPS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -92,7 +92,7 @@ def wide_gap_confidence(
     return result
 
 
-def have_rivals_in_common(gaps: DistinctGaps, gap: Indexes, fresh: Indexes) -> Flags:
+def have_rivals_in_common(gaps: Gaps, gap: Indexes, fresh: Indexes) -> Flags:
     """Which runs of gaps, each beginning at a place of `fresh`, list much the same rivals."""
     chains = np.diff(fresh, append=len(gap))
     run, sizes = np.repeat(np.arange(len(fresh)), chains), np.diff(gaps.rival_offsets)[gap]

@@ -31,13 +31,7 @@ import numpy as np
 
 from cepctl.engines.columns.masses import Masses, same_mass
 from cepctl.engines.columns.numbering import places_in_runs
-from cepctl.engines.confidence.gaps.distinct_gaps import (
-    FARTHEST,
-    DistinctGaps,
-    GapChains,
-    has_room,
-    window_ticks,
-)
+from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
 from cepctl.engines.confidence.gaps.time_range import range_of_places
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
@@ -112,7 +106,7 @@ def _as_gap_chains(event: Indexes, lower: Ticks, upper: Ticks, offsets: Indexes,
     listed = rival[offsets[owner // 2] + within]
     left, right = event[:, :-1].reshape(-1), event[:, 1:].reshape(-1)
     gap = np.arange(2 * len(event)).reshape(-1, 2)
-    return GapChains(event, lower, upper, gap, DistinctGaps(left, right, ends, listed))
+    return GapChains(event, lower, upper, gap, Gaps(left, right, ends, listed))
 
 
 @kernel

@@ -25,7 +25,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Reals
 
 
 @dataclass(frozen=True)
-class PiecesOfSeries:
+class Sections:
     """What is needed of components: of a series the events from one to another, of others all; shape (p,).
 
     `first`: the rank of the first event needed, `size`: how many are.
@@ -36,20 +36,20 @@ class PiecesOfSeries:
     size: Indexes
 
     @classmethod
-    def whole(cls, ties: EventTies, components: Indexes) -> PiecesOfSeries:
+    def whole(cls, ties: EventTies, components: Indexes) -> Sections:
         """All of some components."""
         return cls(components, np.zeros(len(components), np.int64), ties.sizes[components])
 
     @classmethod
-    def between(cls, ties: EventTies, components: Indexes, first: Indexes, last: Indexes) -> PiecesOfSeries:
+    def between(cls, ties: EventTies, components: Indexes, first: Indexes, last: Indexes) -> Sections:
         """What is needed of components that are touched at ranks from `first` to `last`."""
         serial = ties.serial[components]
         sizes = ties.sizes[components]
         return cls(components, np.where(serial, first, 0), np.where(serial, last - first + 1, sizes))
 
-    def taken(self, which: Indexes) -> PiecesOfSeries:
+    def taken(self, which: Indexes) -> Sections:
         """Some of the pieces."""
-        return PiecesOfSeries(self.component[which], self.first[which], self.size[which])
+        return Sections(self.component[which], self.first[which], self.size[which])
 
     def follow(self) -> Flags:
         """Which pieces have events of their series before them."""

@@ -23,7 +23,7 @@ from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.clocks.unions import MeasuringClauses
 from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems, owned
-from cepctl.engines.confidence.given.components import PiecesOfSeries
+from cepctl.engines.confidence.given.components import Sections
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
 from cepctl.engines.confidence.given.stretches import NeededRanks, needed_of, piece_probability
@@ -107,7 +107,7 @@ class GroupComponents:
     """What the rows of groups need of components: pairs of a group and a piece of one, by group."""
 
     group: Indexes
-    pieces: PiecesOfSeries
+    pieces: Sections
     needed: NeededRanks
 
     @classmethod
@@ -132,7 +132,7 @@ class GroupComponents:
         group, component, rank, fresh = group[~again], component[~again], rank[~again], fresh[~again]
         begin = np.flatnonzero(fresh)
         offsets = np.append(begin, len(group))
-        pieces = PiecesOfSeries.between(ties, component[begin], rank[begin], rank[offsets[1:] - 1])
+        pieces = Sections.between(ties, component[begin], rank[begin], rank[offsets[1:] - 1])
         needed = needed_of(ties, masses, pieces, offsets, rank, scaled=scaled)
         return cls(group[begin], pieces, needed)
 

@@ -14,7 +14,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.coupled.problem import owned
-from cepctl.engines.confidence.given.components import PiecesOfSeries, component_probability
+from cepctl.engines.confidence.given.components import Sections, component_probability
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import scale_of_ends, typical_spare, unit_shares, ways
 from cepctl.engines.confidence.occurrence.links import Links
@@ -52,13 +52,7 @@ class _Stretches:
 
 
 def needed_of(
-    ties: EventTies,
-    masses: Masses,
-    pieces: PiecesOfSeries,
-    offsets: Indexes,
-    rank: Indexes,
-    *,
-    scaled: bool = True,
+    ties: EventTies, masses: Masses, pieces: Sections, offsets: Indexes, rank: Indexes, *, scaled: bool = True
 ) -> NeededRanks:
     """What is needed of pieces whose touched events have these ranks, ascending, as nested offsets.
 
@@ -100,7 +94,7 @@ def needed_of(
 
 
 def _stretches(
-    ties: EventTies, masses: Masses, pieces: PiecesOfSeries, offsets: Indexes, rank: Indexes
+    ties: EventTies, masses: Masses, pieces: Sections, offsets: Indexes, rank: Indexes
 ) -> _Stretches:
     owner = np.repeat(np.arange(len(pieces.component)), np.diff(offsets))
     at = np.flatnonzero((np.diff(owner) == 0) & ties.serial[pieces.component[owner[:-1]]])
@@ -147,7 +141,7 @@ def _ranges(begin: Indexes, sizes: Indexes) -> tuple[Indexes, Indexes]:
     return begin[run] + place, np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
 
 
-def piece_probability(ties: EventTies, masses: Masses, pieces: PiecesOfSeries, needed: NeededRanks) -> Reals:
+def piece_probability(ties: EventTies, masses: Masses, pieces: Sections, needed: NeededRanks) -> Reals:
     """What a match that needs these pieces is divided by, shape of `pieces`.
 
     Of a piece of a series it is the probability that its ties hold, its first event being given all before
@@ -177,7 +171,7 @@ def piece_probability(ties: EventTies, masses: Masses, pieces: PiecesOfSeries, n
     return found
 
 
-def _in_units(units: Units, pieces: PiecesOfSeries, needed: NeededRanks, which: Indexes) -> Reals:
+def _in_units(units: Units, pieces: Sections, needed: NeededRanks, which: Indexes) -> Reals:
     """The logarithm of the weights of all that is written in units, summed as `needed` says."""
     component = pieces.component
     records = units.records[component]

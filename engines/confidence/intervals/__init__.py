@@ -5,6 +5,6 @@ asked       conditions, measure    cases: difference constraints over starts and
 open        edges                  the edges that some ticks violate, and what they couple
 alone       independent, sums      matches that nothing can break: closed forms of what open edges couple
 clauses     clauses                all others, and keys of GROUP BY: clauses, laws and ties
-measured    rows, unions           confidence and range of matches, occurrence of keys
+measured    rows                   confidence and range of matches, occurrence of keys
 asked for   search, rivals         matches, and the events that may break them
 """

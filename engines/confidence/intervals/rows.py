@@ -1,4 +1,4 @@
-"""Matches that bind interval events, each by itself: confidence and time range in the worlds that are left.
+"""Matches that bind interval events: confidence and time range of each, and whether some of a key hold.
 
     what matches have                       measured by
     their cases alone                       `independent`: what open edges couple, with its closed forms
@@ -9,15 +9,17 @@ The cases of a match exclude each other: each is a row, and their probabilities 
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from itertools import product
 
 import numpy as np
+import polars as pl
 
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.given.edges import contradicted
 from cepctl.engines.confidence.intervals.clauses import AskedEndpoints, GroupedMatches, component_probability
 from cepctl.engines.confidence.intervals.independent import measured_independently
@@ -25,12 +27,15 @@ from cepctl.engines.confidence.intervals.measure import IntervalMeasure, Measure
 from cepctl.engines.confidence.intervals.rivals import FoundWholes, broken_in_rows
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.confidence.occurrence.sure import NEARLY
 from cepctl.engines.confidence.work import NESTED_ENDS
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Given
 
+_AFTER_ITS_START = "\0"
+"""Follows the id of an event in that of its end."""
 BLOCK = 1 << 14
 """Matches whose clauses are made at once."""
 MOST_CHOICES = 256
@@ -176,3 +181,28 @@ def require_worlds(given: Sequence[Given], events: Events) -> None:
     for each in components[component_probability(measure, components) == 0.0].tolist():
         members = ties.members[slice(*ties.member_offsets[each : each + 2])]
         raise contradicted(given, members.tolist(), events)
+
+
+def occurrences_of_intervals(
+    events: Events,
+    found: Sequence[GroupedMatches],
+    groups: int,
+    measuring: Callable[[Events, Clauses], Occurrences],
+) -> Occurrences:
+    """Measure the groups of these matches; `measuring` is how clauses between endpoints are.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a match has too many cases.
+    """
+    asked = AskedEndpoints.of(IntervalMeasure.of(events), found, groups)
+    # Every endpoint is an event; an end stands after its start.
+    ends = events.ids.gather(events.endpoints.lasting) + _AFTER_ITS_START
+    of_endpoints = Events(events.endpoints.masses, pl.DataFrame({"event_id": pl.concat([events.ids, ends])}))
+    return asked.occurrences(lambda clauses: measuring(of_endpoints, clauses))
+
+
+def with_rivals(measure: IntervalMeasure, matches: Indexes, group: Indexes) -> GroupedMatches:
+    """Matches of groups with all that must not happen beside them."""
+    return GroupedMatches(measure, matches, group, measure.broken_by(matches))

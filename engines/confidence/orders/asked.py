@@ -91,7 +91,7 @@ class LawRows:
 
 
 @dataclass(frozen=True)
-class OrdersAsked:
+class Asked:
     """Questions with one machine.
 
     `question`, `event`, `letter`: which question speaks of which event, and as which letter; `plan`: which
@@ -109,7 +109,7 @@ class OrdersAsked:
         return len(self.plan)
 
 
-def asked_each(masses: Masses, rows: LawRows, window: int) -> OrdersAsked | None:
+def asked_each(masses: Masses, rows: LawRows, window: int) -> Asked | None:
     """Whether each row holds, a question for each; None where its machine has too many states.
 
     `window` in ticks, 0 for none.
@@ -130,12 +130,12 @@ def asked_each(masses: Masses, rows: LawRows, window: int) -> OrdersAsked | None
     plans = _plans([{}, first, last, both] if window else [{}], window)
     question, event = rows.spoken_of
     own = np.tile(np.arange(length), len(rows))
-    return OrdersAsked(
+    return Asked(
         question, event, np.concatenate([own, length + which]), machine, plan.astype(np.int64), plans
     )
 
 
-def asked_of_any(masses: Masses, rows: LawRows, window: int) -> OrdersAsked | None:
+def asked_of_any(masses: Masses, rows: LawRows, window: int) -> Asked | None:
     """Whether some of the rows hold, one question; None where that is too much work."""
     own = np.unique(rows.events)
     structure = np.searchsorted(own, rows.events)
@@ -155,15 +155,15 @@ def asked_of_any(masses: Masses, rows: LawRows, window: int) -> OrdersAsked | No
     if machine is None:
         return None
     none = np.zeros(len(events), dtype=np.int64)
-    return OrdersAsked(none, events, letter.reshape(-1), machine, none[:1], _plans([anchors], window))
+    return Asked(none, events, letter.reshape(-1), machine, none[:1], _plans([anchors], window))
 
 
-def nothing_asked(count: int) -> OrdersAsked:
+def nothing_asked(count: int) -> Asked:
     """Questions whose answer is always yes."""
     none = np.zeros(0, dtype=np.int64)
     machine = _machine((), (), (), 0)
     assert machine is not None
-    return OrdersAsked(none, none, none, machine, np.zeros(count, dtype=np.int64), _plans([{}], 0))
+    return Asked(none, none, none, machine, np.zeros(count, dtype=np.int64), _plans([{}], 0))
 
 
 def _limits(masses: Masses, rows: LawRows, window: int) -> tuple[Flags, Flags, Flags]:

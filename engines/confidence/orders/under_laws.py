@@ -8,13 +8,7 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
-from cepctl.engines.confidence.orders.asked import (
-    LawRows,
-    OrdersAsked,
-    asked_each,
-    asked_of_any,
-    nothing_asked,
-)
+from cepctl.engines.confidence.orders.asked import Asked, LawRows, asked_each, asked_of_any, nothing_asked
 from cepctl.engines.confidence.orders.key_orders import MOST_EVENTS, KeyOrders
 from cepctl.engines.confidence.orders.sweep import Questions, sweep
 from cepctl.engines.confidence.work import NARROW, ORDERS, most_products, too_costly
@@ -103,7 +97,7 @@ class LawfulOrders:
         """Clusters in which an order has more weight than another, none of keys beyond the limit."""
         return np.asarray(self.orders.speaks & ~self.orders.beyond(self.limit))
 
-    def _shares(self, asked: OrdersAsked | None, count: int) -> Reals:
+    def _shares(self, asked: Asked | None, count: int) -> Reals:
         """How much of the weights of its clusters each question has; infinite where that is too much work."""
         if asked is None:
             return np.full(count, np.inf)
@@ -136,7 +130,7 @@ class LawfulOrders:
     def _whole(self) -> Weights:
         return Weights(np.zeros(len(self.orders)), np.zeros(len(self.orders), dtype=np.int64))
 
-    def _weights(self, asked: OrdersAsked, decided: Decided) -> Weights:
+    def _weights(self, asked: Asked, decided: Decided) -> Weights:
         return weights_of(self.orders, asked, decided, float(most_products(ORDERS)))
 
     def _parts(self, rows: LawRows, of: Indexes) -> Indexes:
@@ -227,7 +221,7 @@ class Decided:
         return cls(pair // len(orders), pair % len(orders))
 
 
-def weights_of(orders: KeyOrders, asked: OrdersAsked, decided: Decided, most: float) -> Weights:
+def weights_of(orders: KeyOrders, asked: Asked, decided: Decided, most: float) -> Weights:
     """The weights of all orders in which the answer is yes, for each question, in at most so many steps.
 
     Raises
@@ -263,7 +257,7 @@ def out_of_range() -> QueryTooLargeError:
     )
 
 
-def _kinds_of(orders: KeyOrders, asked: OrdersAsked, decided: Decided) -> tuple[Kinds, Slots]:
+def _kinds_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Kinds, Slots]:
     """The kinds of each question, and the clusters that are its keys."""
     starts = np.searchsorted(decided.question, np.arange(len(asked) + 1))
     question, event, letter = _events_of(orders, asked, decided)
@@ -284,7 +278,7 @@ def _kinds_of(orders: KeyOrders, asked: OrdersAsked, decided: Decided) -> tuple[
     return kinds, Slots(starts, orders.before[cluster], orders.after[cluster], law)
 
 
-def _events_of(orders: KeyOrders, asked: OrdersAsked, decided: Decided) -> tuple[Indexes, Indexes, Indexes]:
+def _events_of(orders: KeyOrders, asked: Asked, decided: Decided) -> tuple[Indexes, Indexes, Indexes]:
     """Every event that matters to each question, once, and its letter."""
     run, place = places_in_runs(np.diff(orders.starts)[decided.cluster])
     others = orders.order[orders.starts[decided.cluster][run] + place]

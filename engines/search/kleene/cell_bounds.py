@@ -28,7 +28,7 @@ from cepctl.engines.columns.tick_sums import LAST, shifted
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.search.kleene.cell_products import (
-    Gaps,
+    CellGaps,
     count_tries,
     lengthen,
     narrow,
@@ -75,8 +75,8 @@ class CellBounds:
     before: int
     after: int
     cells: tuple[Ticks, Ticks]
-    gaps: Gaps
-    others: tuple[tuple[Group, Gaps], ...]
+    gaps: CellGaps
+    others: tuple[tuple[Group, CellGaps], ...]
 
     @classmethod
     def of(
@@ -106,11 +106,11 @@ class CellBounds:
         both = cells[max(before, after)]
         ends = cells.get(before, both), cells.get(after, both)
 
-        def gaps(other: int) -> Gaps:
+        def gaps(other: int) -> CellGaps:
             low = int(system[before, other]) if before >= 0 else UNBOUNDED
             high = int(system[other, after]) if after >= 0 else UNBOUNDED
             first, last = _widest(ends, -low, high)
-            return Gaps(first, first, last, last, before == after or min(before, after) < 0)
+            return CellGaps(first, first, last, last, before == after or min(before, after) < 0)
 
         others = [
             (Group(np.arange(len(rows) + 1), np.ascontiguousarray(rows[:, i])), gaps(i))
@@ -255,9 +255,9 @@ def _narrowest(
     return np.ascontiguousarray(first), np.ascontiguousarray(last)
 
 
-def _between(gaps: Gaps, widest: tuple[Ticks, Ticks], narrowest: tuple[Ticks, Ticks] | None) -> Gaps:
+def _between(gaps: CellGaps, widest: tuple[Ticks, Ticks], narrowest: tuple[Ticks, Ticks] | None) -> CellGaps:
     """Gaps none of which goes beyond `widest`, with what is certainly in them; nothing is unless told."""
     first, last = np.maximum(gaps.first, widest[0][:, None]), np.minimum(gaps.last, widest[1][:, None])
     if narrowest is None:
         narrowest = np.ones_like(first), np.zeros_like(last)
-    return Gaps(first, narrowest[0], last, narrowest[1], gaps.together)
+    return CellGaps(first, narrowest[0], last, narrowest[1], gaps.together)

@@ -17,7 +17,7 @@ from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Ticks
 
 
-class Gaps(NamedTuple):
+class CellGaps(NamedTuple):
     """Gaps that cells of the neighbours leave to a member: ticks, ends included, shape (n, cells).
 
     The widest gap is from `first` to `last`, the narrowest one from `surely_first` to `surely_last`.

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.laws import Buckets
-from cepctl.engines.confidence.gaps.distinct_gaps import DistinctGaps
+from cepctl.engines.confidence.gaps.distinct_gaps import Gaps
 from cepctl.engines.confidence.gaps.product_trees import ProductPlan, fill_plan, kinds_of, multiply, plan_room
 from cepctl.numeric.arrays import Flags, Indexes
 
@@ -66,7 +66,7 @@ def test_gaps_are_of_one_kind_where_their_rivals_differ_by_what_cannot_lie_there
     nothing = np.zeros(0, dtype=np.int64)
     buckets = Buckets(lower, upper, nothing, nothing, nothing, np.zeros(0))
     rivals, listed = np.array([4, 5, 6]), np.array([0, 1, 1, 0])
-    gaps = DistinctGaps(np.array([0, 1, 2]), np.array([3, 3, 3]), np.array([0, 2, 3, 4]), rivals[listed])
+    gaps = Gaps(np.array([0, 1, 2]), np.array([3, 3, 3]), np.array([0, 2, 3, 4]), rivals[listed])
     kinds = kinds_of(buckets, gaps, np.arange(3), rivals, gaps.rival_offsets, listed)
     assert kinds.of.tolist() == [0, 0, 1]
     assert kinds.apart.tolist() == [[True, True, True], [True, False, True]]

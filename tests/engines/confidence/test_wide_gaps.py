@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps import polynomials
 from cepctl.engines.confidence.gaps import tables as gap_confidence
-from cepctl.engines.confidence.gaps.distinct_gaps import DistinctGaps, GapChains
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps
 from cepctl.engines.confidence.gaps.polynomials import have_rivals_in_common, wide_gap_confidence
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
@@ -204,7 +204,7 @@ def test_chains_of_two_are_summed_together_where_they_have_most_rivals_in_common
 ) -> None:
     count = len(lists)
     offsets = np.concatenate([[0], np.cumsum([len(each) for each in lists])])
-    gaps = DistinctGaps(np.zeros(count, np.int64), np.arange(count), offsets, np.concatenate(lists))
+    gaps = Gaps(np.zeros(count, np.int64), np.arange(count), offsets, np.concatenate(lists))
     # Before it one gap three times: what one run lists says nothing of the next.
     gap, begins = np.concatenate([np.zeros(3, np.int64), np.arange(count)]), np.array([0, 3])
     assert have_rivals_in_common(gaps, gap, begins).tolist() == [True, together]

@@ -10,7 +10,7 @@ import pytest
 
 from cepctl.engines.confidence.coupled.clauses import Clauses, clauses_of
 from cepctl.engines.confidence.given import groups, known
-from cepctl.engines.confidence.given.components import PiecesOfSeries
+from cepctl.engines.confidence.given.components import Sections
 from cepctl.engines.confidence.given.groups import GroupComponents
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.occurrence import rows
@@ -46,7 +46,7 @@ def _ones(self: GroupComponents, ties: Any, masses: Any, count: int) -> Any:
 def _of_the_wrong_component(ties: Any, masses: Any, pieces: Any, needed: Any) -> Any:
     from cepctl.engines.confidence.given.stretches import piece_probability
 
-    another = PiecesOfSeries.whole(ties, (pieces.component + 1) % len(ties.sizes))
+    another = Sections.whole(ties, (pieces.component + 1) % len(ties.sizes))
     return piece_probability(ties, masses, another, needed)
 
 
