@@ -182,11 +182,11 @@ class Log:
         Of thousands of small logs each would else be read once for each of the two.
         """
         rows = sum(chunk.rows for chunk in self.chunks)
+        if rows > _FEW_ROWS:
+            return shared_stamps(self.blocks(files), self.reach), None
         if rows == len(self.chunks) == 1 and not self.at_once:
             alone = SharedStamps(0, (1, 1), (np.zeros(1, np.bool_),))
             return alone, WrittenLog(self.name, self.unsaid, 1, 0, Eras(events=1), alone)
-        if rows > _FEW_ROWS:
-            return shared_stamps(self.blocks(files), self.reach), None
         blocks = list(self.blocks(files))
         shared = shared_stamps(blocks, self.reach)
         return shared, self.walked(1, shared, blocks)

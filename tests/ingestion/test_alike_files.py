@@ -17,7 +17,7 @@ from typing import Any
 
 import pytest
 
-from cepctl.ingestion import bundles
+from cepctl.ingestion import bundles, writers
 from cepctl.ingestion.jobs import ingest
 from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.reading import read_file
@@ -128,14 +128,16 @@ def in_this_process(monkeypatch: pytest.MonkeyPatch) -> None:
 def one_by_one(in_this_process: None, monkeypatch: pytest.MonkeyPatch) -> Callable[[bool], None]:
     def set_to(alone: bool) -> None:
         monkeypatch.setattr(bundles, "MOST_FILES", 1 if alone else 100)
+        # Alone they are also looked at as large logs are, once for each thing that their order says.
+        monkeypatch.setattr(writers, "_FEW_ROWS", 0 if alone else 1_000)
 
     return set_to
 
 
 def _options(seed: int, report: Path) -> IngestOptions:
     read = ReadOptions(exact_times=seed % 5 == 0, time_zone="Europe/Berlin" if seed % 7 == 0 else None)
-    writers: tuple[()] | None = () if seed % 6 == 0 else None
-    return IngestOptions(read=read, report=str(report), max_errors=10_000, writers=writers)
+    named: tuple[()] | None = () if seed % 6 == 0 else None
+    return IngestOptions(read=read, report=str(report), max_errors=10_000, writers=named)
 
 
 @pytest.mark.parametrize("begin", range(0, 60, 10))
@@ -165,6 +167,25 @@ def assert_same(seed: int, scratch: Path, one_by_one: Callable[[bool], None]) ->
     one_by_one(False)
     together = outcome(folder, scratch / "together", options)
     assert together == alone, seed
+
+
+@pytest.mark.parametrize("form", ["seconds", "words", "ZooKeeper"])
+@pytest.mark.parametrize("named", [None, ()])
+def test_files_of_one_line_give_together_what_each_gives_alone(
+    form: str, named: tuple[()] | None, tmp_path: Path, one_by_one: Callable[[bool], None]
+) -> None:
+    """Also where some of them are of one second: the order of lines says nothing of several files."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for number in range(30):
+        (folder / f"f{number:02}.log").write_text(_FORMS[form].line(number // 3) + "\n")
+    found = []
+    for alone in (True, False):
+        one_by_one(alone)
+        options = IngestOptions(report=str(tmp_path / "report"), writers=named)
+        found.append(outcome(folder, tmp_path / str(alone), options))
+    assert found[0] == found[1]
+    assert "refused" not in found[0]
 
 
 @pytest.fixture
