@@ -61,12 +61,12 @@ def interleaved_as_asked(asked):
 def _paths(asked, question, records):
     """Paths to the end by how many records are on the tick of another; each step weighs a writer's share."""
     writers, places = len(records), asked.meetings[question] + 1
-    strides, layer = np.ones(writers, np.int64), 1
+    strides, layer = np.zeros(writers, np.int64), 1
     for w in range(writers - 1, 0, -1):
         strides[w] = layer
         layer *= records[w] + 1
-    share = records / sum_of(records)
     # The first writer has the number of the layer, and reaches back by one.
+    backs, meets, weights = steps_of(records, strides)
     before, here = np.zeros((layer, places)), np.zeros((layer, places))
     count = np.zeros(writers, np.int64)
     for first in range(records[0] + 1):
@@ -78,12 +78,7 @@ def _paths(asked, question, records):
                 here[0, 0] = 1.0
             for step in range(1, 1 << writers):
                 if allowed(asked, question, step, count):
-                    back, weight, met = place, 1.0, -1
-                    for w in range(writers):
-                        if step >> w & 1:
-                            met += 1
-                            weight *= share[w]
-                            back -= strides[w] if w else 0
+                    back, met, weight = place - backs[step], meets[step], weights[step]
                     source = before if step & 1 else here
                     for d in range(met, places):
                         here[place, d] += weight * source[back, d - met]
@@ -94,6 +89,20 @@ def _paths(asked, question, records):
                 count[w] = 0
         before, here = here, before
     return before[layer - 1]
+
+
+@inner
+def steps_of(records, strides):
+    """How far back each step comes from, how many meet another there, and what it weighs: (2^w,) each."""
+    steps, together = 1 << len(records), sum_of(records)
+    back, met, weight = np.zeros(steps, np.int64), np.full(steps, -1), np.ones(steps)
+    for step in range(1, steps):
+        for w in range(len(records)):
+            if step >> w & 1:
+                back[step] += strides[w]
+                met[step] += 1
+                weight[step] *= records[w] / together
+    return back, met, weight
 
 
 @inner

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.engines.confidence.given.interleavings import allowed, sum_of
+from cepctl.engines.confidence.given.interleavings import allowed, steps_of, sum_of
 from cepctl.engines.kernels.kernel import inner
 from cepctl.numeric.arrays import Flags, Indexes, Reals
 
@@ -46,15 +46,8 @@ def lattice_of(asked, question):
     for w in range(writers - 1, -1, -1):
         strides[w] = cells
         cells *= records[w] + 1
-    together, steps = sum_of(records), 1 << writers
-    back, met, weight = np.zeros(steps, np.int64), np.zeros(steps, np.int64), np.ones(steps)
-    for step in range(1, steps):
-        met[step] = -1
-        for w in range(writers):
-            if step >> w & 1:
-                back[step] += strides[w]
-                met[step] += 1
-                weight[step] *= records[w] / together
+    steps = 1 << writers
+    back, met, weight = steps_of(records, strides)
     may = _steps_that_may_lead(asked, question, records, cells)
     before, behind = np.zeros((cells, places)), np.zeros((cells, places))
     before[0, 0] = behind[cells - 1, 0] = 1.0
