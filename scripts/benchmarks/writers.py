@@ -24,6 +24,7 @@ OF_SEVERAL = {
     "any match": f"PATTERN SEQ(sshd a, sudo b) {WITHIN}",
     "next match": f"PATTERN SEQ(sshd a, sudo b) {WITHIN} STRATEGY skip_till_next_match",
     "negation": f"PATTERN SEQ(sshd a, !cron n, sudo b) {WITHIN}",
+    "next match, within 500 ms": "PATTERN SEQ(sshd a, sudo b) WITHIN 500 ms STRATEGY skip_till_next_match",
 }
 
 
