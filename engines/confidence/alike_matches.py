@@ -190,7 +190,7 @@ def _first_alike(buckets, matches, slots, tried, first):
         if i == tried and 2 * different > tried:
             return False
         slot = _hashed(buckets, matches[i]) & (len(slots) - 1)
-        while slots[slot] >= 0 and not _alike(buckets, matches[slots[slot]], matches[i]):
+        while slots[slot] >= 0 and not are_moved(buckets, matches[slots[slot]], matches[i]):
             slot = (slot + 1) & (len(slots) - 1)
         if slots[slot] < 0:
             slots[slot] = i
@@ -213,7 +213,7 @@ def _hashed(buckets, events):
 
 
 @inner
-def _alike(buckets, events, others):
+def are_moved(buckets, events, others):
     """Whether some events are as far apart as others, with the same masses."""
     lower, upper, starts = buckets.lower, buckets.upper, buckets.starts
     moved = lower[others[0]] - lower[events[0]]

@@ -11,6 +11,7 @@ import numpy as np
 
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, mixed
+from cepctl.engines.confidence.alike_matches import are_moved
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.occurrence.places import places_of_events
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -132,25 +133,9 @@ def _masses_alike(clauses, group, events, others, buckets):
     """Whether some events are as far apart as others, which a group has, with the same masses."""
     if not len(events):
         return True
-    moved = buckets.lower[others[0]] - buckets.lower[events[0]]
-    if moved != 0 and _has_constants(clauses, group):
+    if buckets.lower[others[0]] != buckets.lower[events[0]] and _has_constants(clauses, group):
         return False
-    for j in range(len(events)):
-        event, other = events[j], others[j]
-        begin, size = buckets.starts[event], buckets.starts[event + 1] - buckets.starts[event]
-        if buckets.starts[other + 1] - buckets.starts[other] != size:
-            return False
-        if buckets.lower[other] - buckets.lower[event] != moved:
-            return False
-        if buckets.upper[other] - buckets.upper[event] != moved:
-            return False
-        for i in range(size):
-            a, b = begin + i, buckets.starts[other] + i
-            if buckets.lo[b] - buckets.lo[a] != moved or buckets.hi[b] - buckets.hi[a] != moved:
-                return False
-            if buckets.density[a] != buckets.density[b]:
-                return False
-    return True
+    return are_moved(buckets, events, others)
 
 
 @inner
