@@ -87,7 +87,7 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
 def given(batch: Batch, rows: Indexes) -> Found:
     """Matches beside all that is tied to their events, in the worlds that remain."""
     from cepctl.engines.confidence.given.confidences import tied_matches
-    from cepctl.engines.confidence.given.settled_rows import rivals_left, settled_by_order
+    from cepctl.engines.confidence.given.settled_rows import broken_by_order, rivals_left, settled_by_order
 
     whole, measure, ties = batch.taken(rows), batch.measure, batch.ties
     found, open_still = impossible(len(rows)), np.arange(len(rows))
@@ -96,7 +96,9 @@ def given(batch: Batch, rows: Indexes) -> Found:
         whole = replace(whole, rivals=rivals_left(whole.rivals, events, ties, masses))
         settled, certain = settled_by_order(measure.shape, whole.rivals, events, ties, masses)
         found.put(settled, certain)
-        open_still = np.delete(open_still, settled)
+        broken = broken_by_order(whole.rivals, events, ties, masses)
+        broken[settled] = True
+        open_still = np.flatnonzero(~broken)
     if len(open_still):
         whole = whole.taken(open_still)
         some = tied_matches(whole.coupled, ties, measure.memory, whole.spans, measure.affordable)

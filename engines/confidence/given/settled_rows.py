@@ -1,8 +1,8 @@
 """Matches of single events that the order of records settles: all that a file by itself leaves of most.
 
 Records of one writer happen in their order, so that a rival which was written before a gap or after it never
-lies there.  A match whose events are in order for certain, within their window, and that no other rival can
-break, is in every world.
+lies there, and one between records of its own always.  A match whose events are in order for certain, within
+their window, and that no rival can break, is in every world.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.given.known_order import places_between
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.pattern.blocks import Region, Shape
+from cepctl.engines.pattern.blocks import Region, RegionEnd, Shape
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.numeric.arrays import Flags, Indexes
 
@@ -50,6 +50,33 @@ def _outside(region: Region, rivals: Rivals, events: Indexes, ties: EventTies, m
         else:
             found |= known & (apart > max(end.constant, 0))
             found |= masses.lower[rivals.event] - masses.upper[point] > end.constant
+    return found
+
+
+def broken_by_order(rivals: Sequence[Rivals], events: Indexes, ties: EventTies, masses: Masses) -> Flags:
+    """The matches that some rival breaks in every world, shape (n,)."""
+    found = np.zeros(len(events), dtype=bool)
+    for each in rivals:
+        for region in () if each.rule.spared else each.rule.regions:
+            inside = np.ones(len(each.row), dtype=bool)
+            for end in region:
+                inside &= _reaches(end, each, events, ties, masses)
+            found[each.row[inside]] = True
+    return found
+
+
+def _reaches(end: RegionEnd, rivals: Rivals, events: Indexes, ties: EventTies, masses: Masses) -> Flags:
+    """Which rivals are on the near side of an end of a region in every world."""
+    lower, upper = masses.lower[rivals.event], masses.upper[rivals.event]
+    if end.point is None:
+        return lower >= end.constant if end.is_lower else upper <= end.constant
+    point = events[rivals.row, end.point.block]
+    apart, known = places_between(ties, point, rivals.event)
+    found: Flags
+    if end.is_lower:
+        found = (known & (apart >= max(end.constant, 1))) | (lower - masses.upper[point] >= end.constant)
+    else:
+        found = (known & (apart <= min(end.constant, -1))) | (upper - masses.lower[point] <= end.constant)
     return found
 
 

@@ -42,6 +42,27 @@ def test_rows_beside_a_second_writer_are_those_of_the_judge() -> None:
     check(drawn, rows_agree, FEW_EXAMPLES)
 
 
+BROKEN = [("A", "w"), ("B", "w"), ("B", "w"), ("B", "v"), ("C", "v"), ("A", "w")]
+
+
+def test_what_a_rival_breaks_in_every_world_asks_for_no_sum(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked, measured = plan("SEQ(A a, B b) STRATEGY skip_till_next_match"), list[int]()
+    measure = confidences.tied_matches
+
+    def counting(matches: Any, *others: Any) -> Any:
+        measured.append(len(matches))
+        return measure(matches, *others)
+
+    monkeypatch.setattr(confidences, "tied_matches", counting)
+    match_events(asked, of_one_unit(BROKEN))
+    # The first A with the nearest B of its host and the one of the other, and this one with the last A.
+    assert sum(measured) == 3
+
+
+def _breaks_whatever_is_near(end: Any, rivals: Any, *_: Any) -> Any:
+    return np.ones(len(rivals.row), dtype=bool)
+
+
 def _no_rivals(rivals: Any, *_: Any) -> Any:
     return [each.taken(np.zeros(0, np.int64)) for each in rivals]
 
@@ -52,9 +73,14 @@ def _in_any_order(ties: Any, left: Any, right: Any) -> Any:
 
 
 @pytest.mark.parametrize(
-    ("name", "fault"), [("rivals_left", _no_rivals), ("places_between", _in_any_order)],
-    ids=["rivals are forgotten", "what is before counts as after"],
-)  # fmt: skip
+    ("name", "fault"),
+    [
+        ("rivals_left", _no_rivals),
+        ("places_between", _in_any_order),
+        ("_reaches", _breaks_whatever_is_near),
+    ],
+    ids=["rivals are forgotten", "what is before counts as after", "what is near breaks"],
+)
 def test_a_planted_fault_is_seen(name: str, fault: Any, monkeypatch: pytest.MonkeyPatch) -> None:
     lines = [("A", "w"), ("B", "w"), ("B", "v"), ("B", "v"), ("A", "v")]
     case = "SEQ(A a, B b) STRATEGY skip_till_next_match", of_one_unit(lines)
