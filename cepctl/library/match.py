@@ -62,8 +62,11 @@ def match(
     max_memory
         Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     keywords
-        Which rows are kept (`RowKeywords` of cepctl/library/options.py: `min_confidence`, `top_k`, `since`,
-        ...), who does the work (`RunnerKeywords`), how logs are read (`EventOptions`), `lawless`, `sketch`.
+        As the groups say that `help(cepctl.library.options)` shows.  `RowKeywords`, which rows are kept:
+        `min_confidence`, `top_k`, `max_matches`, `approximate`, `since`, `until`, `exists`, `closed`,
+        `no_given`, `laws`, `no_laws`, `beyond`, `law_limit`.  `RunnerKeywords`, who does the work: `runner`,
+        `spark`, `master`, `conf`.  `EventOptions`, how logs are read: `input_format`, `uncertainty`, `tz`,
+        `zone`, `name`, `map`, `writer`, `no_writer`, `patterns`, `intervals` and more.  `lawless`, `sketch`.
 
     Returns
     -------
