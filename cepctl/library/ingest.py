@@ -80,10 +80,10 @@ def ingest(
         Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     keywords
         As the groups say that `help(cepctl.library.options)` shows.  `RunnerKeywords`, who does the work:
-        `runner`, `spark`, `master`, `conf`.  `ReadingOptions`, how logs are read: `uncertainty`, `tz`, `zone`,
-        `name`, `map`, `writer`, `no_writer`, `patterns`, `intervals` and more.  `IngestKeywords`, what is told
-        of them, and whether the dataset is sketched, too: `strict`, `report`, `rejects`, `max_errors`,
-        `sketch`, `sketch_on`, `sketch_share`.
+        `runner`, `spark`, `master`, `conf`.  `ReadingOptions`, how logs are read: `uncertainty`, `tz`,
+        `zone`, `name`, `map`, `writer`, `no_writer`, `patterns`, `intervals` and more.  `IngestKeywords`,
+        what is told of them, and whether the dataset is sketched, too: `strict`, `report`, `rejects`,
+        `max_errors`, `sketch`, `sketch_on`, `sketch_share`.
 
     Returns
     -------
