@@ -31,8 +31,8 @@ class PartOfKeys:
 
         Examples
         --------
-        >>> Part.read("1/2")
-        Part(remainder=1, parts=2)
+        >>> PartOfKeys.read("1/2")
+        PartOfKeys(remainder=1, parts=2)
         """
         found = re.fullmatch(r"\s*(\d+)\s*/\s*(\d+)\s*", text)
         if found is None or not int(found[1]) < int(found[2]):

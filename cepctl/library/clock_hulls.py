@@ -20,7 +20,7 @@ from cepctl.render.counting import counted
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.clocks.hulls.hulls import HullSummary
+    from cepctl.clocks.hulls.event_hulls import HullSummary
     from cepctl.clocks.hulls.table import Hulls
     from cepctl.plan.event_schema import EventSchema
     from cepctl.plan.plan import Given

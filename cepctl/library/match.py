@@ -62,11 +62,10 @@ def match(
     max_memory
         Take at most so much memory, such as `2GB`; half of what the machine has, where it is None.
     keywords
-        As the groups say that `help(cepctl.library.options)` shows.  `RowKeywords`, which rows are kept:
-        `min_confidence`, `top_k`, `max_matches`, `approximate`, `since`, `until`, `exists`, `closed`,
-        `no_given`, `laws`, `no_laws`, `beyond`, `law_limit`.  `RunnerKeywords`, who does the work: `runner`,
-        `spark`, `master`, `conf`.  `EventOptions`, how logs are read: `input_format`, `uncertainty`, `tz`,
-        `zone`, `name`, `map`, `writer`, `no_writer`, `patterns`, `intervals` and more.  `lawless`, `sketch`.
+        As `help(cepctl.library.options)` says by groups: which rows are kept (`min_confidence`, `top_k`,
+        `max_matches`, `approximate`, `since`, `until`, `exists`, `closed`, `no_given`, `laws`, `no_laws`,
+        `beyond`, `law_limit`, `lawless`, `sketch`), who does the work (`runner`, `spark`, `master`, `conf`),
+        how logs are read (`input_format`, `uncertainty`, `tz`, `zone`, `map`, `writer`, ...).
 
     Returns
     -------

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from cepctl.clocks.hulls.hulls import HullSummary
+from cepctl.clocks.hulls.event_hulls import HullSummary
 from cepctl.clocks.hulls.table import Hulls
 from cepctl.render.clock_check import milliseconds, reading_text
 from cepctl.render.clocks import instant

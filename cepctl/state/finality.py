@@ -64,7 +64,7 @@ def reach_of(plan: Plan) -> DecidingReach:
     >>> from cepctl.schema import MILLISECOND
     >>> plan = analyze(parse("PATTERN SEQ(A a, B b, !C c) WITHIN 10 ticks"), EventSchema({}, MILLISECOND))
     >>> reach_of(plan)
-    Reach(window=10, absences=True, after=9)
+    DecidingReach(window=10, absences=True, after=9)
     """
     rules = [rule for each in readings_apart(plan) for rule in absences_of(shape_of(plan, each))]
     return DecidingReach(plan.window, bool(rules), max((_after(rule) for rule in rules), default=0))

@@ -148,7 +148,7 @@ def test_files_are_named_by_their_number(tmp_path: Path) -> None:
     )
 
 
-def test_a_state_takes_the_order_of_lines_and_no_order_of_something_else(
+def test_a_state_takes_the_order_of_lines_and_names_a_column_that_no_event_has(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     file = log(tmp_path, "10:00:00", "10:00:00", "10:00:30", "10:00:40")
@@ -160,7 +160,7 @@ def test_a_state_takes_the_order_of_lines_and_no_order_of_something_else(
     model = tmp_path / "along.toml"
     model.write_text('[[rule]]\nwriter = { by = "source", along = "order" }\n')
     assert main([*asked, str(tmp_path / "other"), "--uncertainty", str(model)]) != 0
-    assert "not supported yet: along" in capsys.readouterr().err
+    assert "writer 'order': no event has such an attribute" in capsys.readouterr().err
 
 
 def test_a_log_that_grows_in_no_order_stays_in_none(

@@ -4,5 +4,5 @@ bounds.
 events      -> bounds of the differences of clocks      pairs.py, bounds.py
 bounds      -> the extremes of the lines in windows     lines.py, windows.py
 windows     -> clocks against the reference             chains.py
-clocks      -> pieces with an estimate and bounds       hulls.py
+clocks      -> pieces with an estimate and bounds       event_hulls.py
 """

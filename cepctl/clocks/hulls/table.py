@@ -11,7 +11,7 @@ import pyarrow as pa
 
 from cepctl.clocks.hulls.bounds import DifferenceBounds, difference_bounds
 from cepctl.clocks.hulls.chains import LinkedClocks, chained
-from cepctl.clocks.hulls.hulls import HullSummary, hull_summary, pieces_of_reference, pieces_of_windows
+from cepctl.clocks.hulls.event_hulls import HullSummary, hull_summary, pieces_of_reference, pieces_of_windows
 from cepctl.clocks.hulls.pairs import NAMELESS, NO_HOST, EventPairs, HostEvents, ordered_pairs
 from cepctl.clocks.hulls.windows import Fitted, Grid, fitted
 from cepctl.clocks.logs.table import COLUMNS, table_of

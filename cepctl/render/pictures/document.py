@@ -128,7 +128,7 @@ class TextNumbers:
 
     Examples
     --------
-    >>> numbering = Numbering()
+    >>> numbering = TextNumbers()
     >>> [numbering.of(text) for text in ("CPU", "Task", "CPU")], numbering.values
     ([0, 1, 0], ['CPU', 'Task'])
     """

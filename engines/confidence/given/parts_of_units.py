@@ -265,6 +265,7 @@ def _besides_order(clauses: Clauses, parts: _Parts, placed: tuple[_Placed, _Plac
     one = ~clauses.absent & (np.diff(clauses.difference_offsets) == 1)
     at = clauses.difference_offsets[:-1]
     one &= (left.records[at] > 0) & (right.records[at] > 0)
+    one &= left.records[at] + right.records[at] > FEW_RECORDS
     others = np.bincount(parts.of_clauses[~fit], minlength=parts.count)
     found: Flags = one & ~fit & (others == 1)[parts.of_clauses]
     return found

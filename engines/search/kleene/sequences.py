@@ -75,7 +75,7 @@ class Members:
         Examples
         --------
         >>> members = Members(np.array([1, 2, 2]), np.array([1, 2, 3]), np.array([3, 4, 5]), False, None)
-        >>> members.count(Room(0, 0, 5, UNBOUNDED)), members.count(Room(0, 9, 9, 5))
+        >>> members.count(SequenceRoom(0, 0, 5, UNBOUNDED)), members.count(SequenceRoom(0, 9, 9, 5))
         (5, 5)
         """
         if not len(self.value):

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cepctl.clocks.hulls.hulls import pieces_of_windows
+from cepctl.clocks.hulls.event_hulls import pieces_of_windows
 from cepctl.clocks.hulls.windows import Windows
 from cepctl.clocks.logs.table import table_of
 from tests.clocks.hulls.hidden_clocks import PPM, RIGHT, HiddenClock, Log, pieces_of
