@@ -24,8 +24,8 @@ from cepctl.io.source.archives import Member
 from cepctl.io.source.directories import is_hidden
 from cepctl.io.source.locations import InputFile, Location
 
-LEAST_PACKED_BYTES = 4 << 20
-"""A file of fewer is unpacked as it is read."""
+LEAST_PACKED_BYTES, MOST_PACKED_BYTES = 4 << 20, 256 << 20
+"""Others are unpacked as they are read: to copy a huge one would take long, and nothing is told meanwhile."""
 _PIECE_BYTES = 1 << 20
 _MOST_MEMBERS = 100_000
 _SHARE_OF_DISK = 0.5
@@ -61,8 +61,8 @@ def unpacked(files: Sequence[InputFile], scratch: Location, at_once: int = 1) ->
 
 
 def _plain(file: InputFile, scratch: Location, number: int) -> InputFile:
-    """A copy of what is packed in a file; the file where it is plain, small or damaged, or has no room."""
-    if (file.size or 0) < LEAST_PACKED_BYTES or not scratch.is_local:
+    """A copy of what is packed in a file; the file if it is plain, small, huge or damaged, or has no room."""
+    if not LEAST_PACKED_BYTES <= (file.size or 0) <= MOST_PACKED_BYTES or not scratch.is_local:
         return file
     filesystem, directory = scratch.resolve()
     path, room, size = f"{directory}/unpacked-{number}", _room_on_disk(scratch), 0

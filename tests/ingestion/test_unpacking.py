@@ -84,11 +84,16 @@ def test_a_large_packed_file_is_read_in_parts_as_in_one(
     assert (copy.size == len(MANY)) != cut  # what is damaged is read as it lies there
 
 
-@pytest.mark.parametrize(("least", "share"), [(1 << 30, 0.5), (1, 1e-9)], ids=["small", "no room"])
-def test_what_is_small_or_has_no_room_is_unpacked_as_it_is_read(
-    least: int, share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(
+    ("least", "most", "share"),
+    [(1 << 30, 1 << 30, 0.5), (1, 9, 0.5), (1, 1 << 30, 1e-9)],
+    ids=["small", "huge", "no room"],
+)
+def test_what_is_small_or_huge_or_has_no_room_is_unpacked_as_it_is_read(
+    least: int, most: int, share: float, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(unpacking, "LEAST_PACKED_BYTES", least)
+    monkeypatch.setattr(unpacking, "MOST_PACKED_BYTES", most)
     monkeypatch.setattr(unpacking, "_SHARE_OF_DISK", share)
     log = tmp_path / "b.log"
     log.write_bytes(gzip.compress(MANY))
