@@ -36,7 +36,7 @@ from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
 from cepctl.process.trust.own_python import python_command
-from cepctl.schema import CLOCK, MILLISECOND
+from cepctl.schema import CLOCK, IN_WRITTEN_ORDER, MILLISECOND, RECORD, WRITER
 
 # Chains; rivals, absences and what ties them; groups.  W stands for the window in ticks, N for a narrow one
 # in which nothing is certain: a key with a certain match needs no sums.
@@ -106,6 +106,12 @@ _IN_RUNS = (
 )
 # Sequences that rise in one value are counted by a table.
 _RISING = "PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].k >= b[i-1].k"
+# Of records of two writers in two units: which comes first, how far apart they are, and both.
+_WRITTEN = (
+    "PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match",
+    "PATTERN SEQ(A a, B b) WITHIN 2500 ticks",
+)
+_TICKS_OF_UNIT = 5_000
 _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}
 _SCALES = (1, 100_000)  # narrow intervals are summed tick by tick, wide ones by polynomials
 _WINDOW, _NARROW_WINDOW = 30, 12
@@ -214,6 +220,9 @@ def _runs() -> list[_Run]:
         once = MatchOptions(raw_times=True)
         runs += [(analyze(parse(_in_ticks(query, scale)), lasting), ends, once) for query in _LASTING]
     runs.append((analyze(parse(_TRIED), schema), _events(1, _MANY_EVENTS, step=0), plain))
+    written = EventSchema({"k": pa.string(), WRITER: pa.string(), RECORD: pa.int64()}, MILLISECOND)
+    given = (f"{query} GIVEN {IN_WRITTEN_ORDER}" for query in _WRITTEN)
+    runs += [(analyze(parse(query), written), _written(), plain) for query in given]
     # Chains that are others moved in time are looked for among many.
     runs.append((analyze(parse(_QUERIES[0]), schema), _events(1, _MANY_EVENTS), plain))
     # So are keys.
@@ -266,6 +275,21 @@ def _with_ends(events: pa.Table, scale: int) -> pa.Table:
         for row in events.to_pylist()
     ]
     return pa.Table.from_pylist(rows, events.schema)
+
+
+def _written() -> pa.Table:
+    """Events that two processes wrote in turn, half of them in each of two units."""
+    rows = _events(1, _MANY_EVENTS).drop_columns(["pmf"]).to_pylist()
+    for number, row in enumerate(rows):
+        unit = 2 * number // len(rows) * _TICKS_OF_UNIT
+        row |= {
+            "lower": unit,
+            "upper": unit + _TICKS_OF_UNIT - 1,
+            WRITER: "wwv"[number // 3 % 3],
+            RECORD: number,
+        }
+    columns = {**FIXED_COLUMNS, "k": pa.string(), WRITER: pa.string(), RECORD: pa.int64()}
+    return pa.Table.from_pylist(rows, pa.schema(list(columns.items())))
 
 
 def _many_keys() -> pa.Table:
