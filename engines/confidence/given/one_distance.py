@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.engines.confidence.given.interleavings import sum_of, weights_of_paths
-from cepctl.engines.confidence.given.pairs_of_units import STEP, place_taken
+from cepctl.engines.confidence.given.pairs_of_units import STEP, place_taken, where_open
 from cepctl.engines.confidence.given.paths_of_units import count_apart, count_at_once, count_taken, lattice_of
 from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -46,12 +46,9 @@ def apart_as_asked(asked, distance):
             found[k] = _of_one_unit(asked, distance, k)
             continue
         at, beside = _placed(asked, distance, k, 0), _placed(asked, distance, k, 1)
-        # The right record may be at some of its ticks, from these of the left one on and before those.
-        shift = distance.first[k, 0] - distance.bound[k] - distance.first[k, 1]
         ticks, others = asked.ticks[left], asked.ticks[right]
-        begin, end = min(max(1 - shift, 0), ticks), min(max(others - shift, 0), ticks)
-        begin = min(begin, end)
-        found[k] = _before(at, ticks, begin) * _all(beside)
+        begin, end, shift = where_open(distance.first[k], (ticks, others), distance.bound[k])
+        found[k] = _beside(at, ticks, begin, True) * _all(beside)
         if begin == end:
             continue
         degree = at.shape[1] + beside.shape[1] - 1
@@ -63,7 +60,7 @@ def apart_as_asked(asked, distance):
             count = place_certain_nodes(known_ticks, degree, nodes, weights)
         for n in range(count):
             tick = begin + nodes[n]
-            found[k] += weights[n] * _at(at, ticks, tick) * _not_before(beside, others, tick + shift)
+            found[k] += weights[n] * _at(at, ticks, tick) * _beside(beside, others, tick + shift, False)
     return found
 
 
@@ -91,21 +88,6 @@ def _all(paths):
 
 
 @inner
-def _before(paths, ticks, some):
-    """The probability with the record on one of the first ticks: then these have one more than its rank."""
-    total = 0.0
-    for met in range(paths.shape[0]):
-        steps = paths.shape[1] - met
-        chance = np.empty(steps + 1)
-        place_taken(steps, ticks, some, chance)
-        at_least = 0.0
-        for step in range(steps - 1, -1, -1):
-            at_least += chance[step + 1]
-            total += paths[met, step] * at_least
-    return total
-
-
-@inner
 def _at(paths, ticks, tick):
     """The probability with the record on a tick."""
     total = 0.0
@@ -119,17 +101,18 @@ def _at(paths, ticks, tick):
 
 
 @inner
-def _not_before(paths, ticks, tick):
-    """The probability with the record on no tick before one: as many as its rank are there at most."""
+def _beside(paths, ticks, tick, is_before):
+    """The probability with the record before a tick, as more than its rank then are, or not before it."""
     total = 0.0
     for met in range(paths.shape[0]):
         steps = paths.shape[1] - met
         chance = np.empty(steps + 1)
         place_taken(steps, ticks, tick, chance)
-        at_most = 0.0
-        for step in range(steps):
-            at_most += chance[step]
-            total += paths[met, step] * at_most
+        so_far = 0.0
+        for i in range(steps):
+            step = steps - 1 - i if is_before else i
+            so_far += chance[step + 1] if is_before else chance[step]
+            total += paths[met, step] * so_far
     return total
 
 

@@ -62,11 +62,8 @@ def pair_probability(pairs):
     nodes, weights = np.empty(0, np.int64), np.empty(0)
     known_ticks, known_degree, count = 0, -1, 0
     for u in range(len(pairs.bound)):
-        first, ticks, records = pairs.first[u], pairs.ticks[u], pairs.records[u]
-        # The right record may be at these many of its ticks from the first on, or at all of them.
-        shift = first[0] - pairs.bound[u] - first[1]
-        begin, end = min(max(1 - shift, 0), ticks[0]), min(max(ticks[1] - shift, 0), ticks[0])
-        begin = min(begin, end)
+        records = pairs.records[u]
+        begin, end, shift = where_open(pairs.first[u], pairs.ticks[u], pairs.bound[u])
         _add_sure(pairs, u, begin, found)
         if begin == end:
             continue
@@ -79,6 +76,17 @@ def pair_probability(pairs):
             count = place_certain_nodes(known_ticks, degree, nodes, weights)
         _add_nodes(pairs, u, begin, shift, (nodes[:count], weights[:count]), found)
     return found
+
+
+@inner
+def where_open(first, ticks, bound):
+    """At which ticks of the left unit the right record may be too early, or not: from one, up to one.
+
+    Too early are those before the tick of the left record plus the shift, which is the third.
+    """
+    shift = first[0] - bound - first[1]
+    begin, end = min(max(1 - shift, 0), ticks[0]), min(max(ticks[1] - shift, 0), ticks[0])
+    return min(begin, end), end, shift
 
 
 @inner

@@ -33,10 +33,12 @@ MOST_MEETINGS = 64
 """Records that may be on the tick of another."""
 MOST_OF_TWO, MOST_OF_MORE = 100_000_000, 2_000_000
 """Steps on the lattice of two writers, and of more: beyond these a sum over ticks takes less."""
-MOST_KEPT = 4_000_000
-"""Numbers of paths of one lattice that are kept at once."""
+MOST_KEPT, MOST_BETWEEN = 4_000_000, 1_000_000_000
+"""Numbers of paths of one lattice that are kept at once, and that are counted between two of its records."""
 FEW_RECORDS = 4
 """Records of two units that a sum over ticks takes as quickly: it rounds less."""
+_OF_TWO_RECORDS = 2
+"""Differences between the two records of a row that say which is first, and how far apart they are."""
 _NEVER = 1e-30
 """What so many meetings add to a probability is less."""
 
@@ -285,8 +287,16 @@ def _with_one_distance(
     at = clauses.difference_offsets[clause]
     units = np.stack([parts.left[at], parts.right[at]], axis=1)
     sides = parts.of_units[units]
-    cheap = _cheap(parts, ticks, meetings) & (parts.cells() * (meetings + 1) <= MOST_KEPT)
-    taken = cheap[sides].all(axis=1)
+    kept = parts.cells() * (meetings + 1)
+    cheap = _cheap(parts, ticks, meetings) & (kept <= MOST_KEPT)
+    # Between records of one unit paths are counted from each cell where the first of them is taken.
+    begins = np.max(parts.cells()[sides] / (1.0 + parts.records[units]), axis=1)
+    of_one_unit = sides[:, 0] == sides[:, 1]
+    between = np.where(of_one_unit, begins * kept[sides[:, 0]], 0.0)
+    taken = cheap[sides].all(axis=1) & (between <= MOST_BETWEEN)
+    # Where nothing else is asked of them than which is first, a sum over the ticks of the two takes less.
+    differences = np.bincount(parts.of_clauses, np.diff(clauses.difference_offsets), parts.count)
+    taken &= ~of_one_unit | (differences[sides[:, 0]] > _OF_TWO_RECORDS)
     if not taken.any():
         return clause[taken], np.zeros(0)
     clause, at, units, sides = clause[taken], at[taken], units[taken], sides[taken]

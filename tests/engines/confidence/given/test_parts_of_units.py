@@ -334,3 +334,19 @@ def test_a_fault_planted_beside_a_distance_is_seen(
     monkeypatch.setattr(parts_of_units, "apart_as_asked", fault)
     with pytest.raises(AssertionError):
         rows_agree(case)
+
+
+def test_paths_that_are_too_many_between_two_records_are_left_to_sums(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    lines = [("A", "w"), ("A", "v"), ("B", "w"), ("C", "v"), ("B", "v"), ("B", "w")]
+    case = "SEQ(A a, B b) WITHIN 3 ticks STRATEGY skip_till_next_match", of_one_unit(lines)
+    counted = list[int]()
+    measure = _counting(one_distance.apart_as_asked, "bound", counted)
+    monkeypatch.setattr(parts_of_units, "apart_as_asked", measure)
+    rows_agree(case)
+    assert sum(counted) > 0
+    counted.clear()
+    monkeypatch.setattr(parts_of_units, "MOST_BETWEEN", 100)
+    rows_agree(case)
+    assert not counted
