@@ -199,6 +199,7 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.gaps",
         "engines.confidence.chain",
         "engines.confidence.coupled",
+        "engines.confidence.occurrence",
         "engines.confidence.sets",
         "engines.confidence.orders",
         "engines.confidence.points",

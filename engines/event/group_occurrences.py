@@ -223,8 +223,8 @@ def _given_at_offsets(keys: AskedKeys) -> Occurrences:
 
     clocks = keys.none.clocks
     wholes = GroupWholes.of(GivenOnClocks.of(clocks, keys.none.ties), keys.problems, keys.count)
-    measuring, limited = keys.measuring(clocks), keys._problems[1]
-    return wholes.occurrences(keys.source.events, keys.problems, measuring, limited=limited)
+    measuring = partial(keys.measuring(clocks), keys.source.events)
+    return wholes.occurrences(keys.problems, measuring, limited=keys._problems[1])
 
 
 def _given(keys: AskedKeys) -> Occurrences:

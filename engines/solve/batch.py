@@ -26,7 +26,9 @@ if TYPE_CHECKING:
     from cepctl.engines.confidence.coupled.clauses import Tied
     from cepctl.engines.confidence.coupled.matches import CoupledMatches
     from cepctl.engines.confidence.coupled.problem import Problems
+    from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
     from cepctl.engines.confidence.intervals.search import IntervalSearch
+    from cepctl.engines.confidence.points.confidences import RowsOf
 
 
 class BoundMembers(NamedTuple):
@@ -103,9 +105,33 @@ class Batch:
         """Finds what is tied to the events of problems; None where nothing is given of any."""
         if not self.measure.depends.given:
             return None
-        from cepctl.engines.confidence.given.groups import ties_of_problems
+        from cepctl.engines.confidence.given.groups import ties_of_problems, ties_of_wholes
 
+        if self.form.on_clocks:
+            return partial(ties_of_wholes, self.given_on_clocks)
         return partial(ties_of_problems, self.ties, self.measure.masses)
+
+    @cached_property
+    def given_on_clocks(self) -> GivenOnClocks:
+        """What is given of events that share clocks."""
+        from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
+
+        return GivenOnClocks.of(self.clocks, self.ties)
+
+    @property
+    def rows_of(self) -> RowsOf:
+        """Makes rows of the problems of matches, as their events depend on each other."""
+        if not self.form.tied:
+            from cepctl.engines.confidence.clocks.unions import RowsOnClocks
+            from cepctl.engines.confidence.occurrence.rows import Rows
+
+            return partial(RowsOnClocks.on, self.clocks) if self.form.clocked else Rows.of
+        from cepctl.engines.confidence.given.confidences import GivenRows
+        from cepctl.engines.confidence.given.groups import GivenRowsOnClocks
+
+        if self.form.clocked:
+            return partial(GivenRowsOnClocks.beside, self.given_on_clocks)
+        return partial(GivenRows.beside, self.ties, self.measure.affordable)
 
     @cached_property
     def groups(self) -> list[Group]:

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
@@ -60,10 +59,7 @@ def touched(batch: Batch) -> Flags:
         from cepctl.engines.confidence.given.confidences import are_tied
 
         return are_tied(batch.ties, batch.bound, batch.rivals, len(batch))
-    from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
-
-    known = GivenOnClocks.of(batch.clocks, batch.ties)
-    return known.touch(len(batch), list(batch.bound.values()), batch.rivals)
+    return batch.given_on_clocks.touch(len(batch), list(batch.bound.values()), batch.rivals)
 
 
 def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
@@ -86,7 +82,6 @@ def sampled(door: Door, batch: Batch, rows: Indexes) -> Found:
 
 def given(batch: Batch, rows: Indexes) -> Found:
     """Matches beside all that is tied to their events, in the worlds that remain."""
-    from cepctl.engines.confidence.given.confidences import tied_matches
     from cepctl.engines.confidence.given.settled_rows import broken_by_order, rivals_left, settled_by_order
 
     whole, measure, ties = batch.taken(rows), batch.measure, batch.ties
@@ -100,19 +95,8 @@ def given(batch: Batch, rows: Indexes) -> Found:
         broken[settled] = True
         open_still = np.flatnonzero(~broken)
     if len(open_still):
-        whole = whole.taken(open_still)
-        some = tied_matches(whole.coupled, ties, measure.memory, whole.spans, measure.affordable)
-        found.put(open_still, some)
+        found.put(open_still, nested(whole, open_still)[1])
     return rows, found
-
-
-def given_at_offsets(batch: Batch, rows: Indexes) -> Found:
-    """Matches of events that share clocks, beside all that is tied to these."""
-    from cepctl.engines.confidence.given.clocked_confidences import given_on_clocks
-    from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
-
-    whole = batch.taken(rows)
-    return rows, given_on_clocks(GivenOnClocks.of(batch.clocks, batch.ties), whole.coupled, whole.spans)
 
 
 def clock_chains(batch: Batch, rows: Indexes) -> Found:
@@ -136,17 +120,6 @@ def clock_chains(batch: Batch, rows: Indexes) -> Found:
         return rows, found
     measured = np.setdiff1d(np.arange(len(rows)), left)
     return rows[measured], found.taken(measured)
-
-
-def offsets(batch: Batch, rows: Indexes) -> Found:
-    """Matches of events that share clocks."""
-    from cepctl.engines.confidence.clocks.rows import RowsOnClocks
-    from cepctl.engines.confidence.given.confidences import with_sure_ones
-    from cepctl.engines.confidence.points.confidences import coupled_confidences
-
-    whole, rows_of = batch.taken(rows), partial(RowsOnClocks.on, batch.clocks)
-    found = coupled_confidences(whole.coupled, spans=whole.spans, rows_of=rows_of)
-    return rows, found if whole.spans is not None else with_sure_ones(found, whole.coupled, batch.clocks)
 
 
 def within(door: Door, batch: Batch, rows: Indexes) -> Found:

@@ -1,4 +1,4 @@
-"""Methods for events that are independent of each other, each for as many matches as it can measure.
+"""Methods for points, each for as many matches as it can measure; all but the last for independent ones.
 
     what ties the events of a match                          measured by
     order and window alone                                   the closed form of chains
@@ -9,7 +9,7 @@
                                                              few ticks, a table over who has its place
     nothing, since all of it holds in every world            1
     no rivals, a set of members between two events           a sum over both of a product over members
-    anything else                                            nested sums (coupled problems)
+    anything else, also on clocks and beside what is given   nested sums (coupled problems)
 
 Each imports what it needs when it is first asked: a small query needs but one of them.
 """
@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 
 MOST_TICKS_OF_ONE = 200
 """Widest interval that is tabulated for a gap of one match alone: a table costs the square of its ticks."""
+
+_BLOCK_BYTES = 128 << 20
+"""Of more at once, a third of the time would go by in which the system hands out memory."""
 
 Found = tuple[Indexes, Measured]
 """Which matches were measured, ascending, and what was."""
@@ -176,19 +179,27 @@ def sets(batch: Batch, rows: Indexes) -> Found:
 
 
 def nested(batch: Batch, rows: Indexes) -> Found:
-    """Any matches.
+    """Any matches of points, however these depend on each other: each of their problems is a row of clauses.
 
     Raises
     ------
     QueryTooLargeError
         If a match exceeds the bound on the work and there is no sampling.
     """
+    from cepctl.engines.confidence.occurrence.sure import with_sure_ones
     from cepctl.engines.confidence.points.confidences import coupled_confidences
-    from cepctl.engines.confidence.points.rival_blocks import coupled_blocks
+    from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
 
-    measure, whole = batch.measure, batch.taken(rows)
-    found = impossible(len(rows))
-    for begin, end in coupled_blocks(measure.shape, whole.groups, whole.rivals, measure.memory):
+    measure, whole, rows_of = batch.measure, batch.taken(rows), batch.rows_of
+    alone, found = batch.form.independent, impossible(len(rows))
+    sampling, keeps_unknown = measure.sampling if alone else None, measure.affordable is not None
+    memory = BlockMemory(min(measure.memory.block, _BLOCK_BYTES), measure.memory.most)
+    for begin, end in coupled_blocks(measure.shape, whole.groups, whole.rivals, memory):
         block = np.arange(begin, end)
-        found.put(block, coupled_confidences(whole.taken(block).coupled, measure.sampling))
+        some = whole.taken(block)
+        matches = some.coupled
+        part = coupled_confidences(matches, sampling, some.spans, rows_of, keeps_unknown=keeps_unknown)
+        if not alone and some.spans is None:
+            part = with_sure_ones(part, matches, batch.clocks, batch.tied)
+        found.put(block, part)
     return rows, found

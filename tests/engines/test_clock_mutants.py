@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns import events
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks, event_clocks
-from cepctl.engines.confidence.clocks import chains, rows
+from cepctl.engines.confidence.clocks import chains, unions
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.event.match import match_events
@@ -82,7 +82,7 @@ MUTANTS = [
     Mutant(
         "no offset moves a range",
         CLOCK_LEVELS["negation"],
-        rows,
+        unions,
         "ends_of",
         _own_parts_stay,
     ),

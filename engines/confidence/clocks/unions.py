@@ -16,6 +16,7 @@ import polars as pl
 
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import connected
 from cepctl.engines.confidence.clocks import refusals
 from cepctl.engines.confidence.clocks.clause_breakpoints import (
@@ -32,9 +33,12 @@ from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.clocks.nodes import Nodes, nodes_in_blocks, shifts
 from cepctl.engines.confidence.clocks.offset_masses import moved_masses
 from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
-from cepctl.engines.confidence.occurrence.occurrence import Occurrences
-from cepctl.numeric.arrays import Indexes, Reals
+from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Tied
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.occurrence.ends import ends_of
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences, occurrences
+from cepctl.engines.confidence.occurrence.rows import Rows
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 DIFFERENCES_AT_ONCE = 400_000
 
@@ -148,6 +152,38 @@ def occurrences_on_clocks(
     total[costly] = np.nan
     probability: Reals = np.where(certain & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
     return Occurrences(parts.together(probability), *figures)
+
+
+@dataclass(frozen=True)
+class RowsOnClocks(Rows):
+    """Rows of events whose `masses` say where they can be, wherever their `clocks` are."""
+
+    clocks: EventClocks
+
+    @classmethod
+    def on(cls, clocks: EventClocks, masses: Masses, problems: Problems, *besides: Tied) -> RowsOnClocks:
+        """Each problem as a row of its own."""
+        return cls(masses, Rows.of(masses, problems, *besides).clauses, clocks)
+
+    def probability(self) -> Reals:
+        """As of points; raises QueryTooLargeError where a row needs its measure at too many offsets."""
+        return occurrences_of_rows(self.clocks, self.masses, self.clauses).probability
+
+    def ends(self, first: Indexes, last: Indexes) -> tuple[Ticks, Ticks]:
+        """The earliest ticks of events `first` and the latest of `last`, as `ends_of` finds them."""
+        return ends_of(self.clocks, self.clauses, first, last)
+
+
+def occurrences_of_rows(clocks: EventClocks, masses: Masses, clauses: Clauses) -> Occurrences:
+    """Measure rows of events that are in the order of their numbers.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If a row needs its measure at too many offsets.
+    """
+    events = Events(masses, pl.DataFrame({"event_id": np.arange(len(masses.lower))}))
+    return occurrences_on_clocks(clocks, occurrences, events, clauses, OF_ROWS)
 
 
 def _given_offsets(

@@ -11,26 +11,31 @@ on clocks: of a whole alone it is one row that asks for its ties.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TypeAlias
 
 import numpy as np
 
-from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies, Units
-from cepctl.engines.confidence.clocks.unions import MeasuringClauses
+from cepctl.engines.confidence.clocks.unions import RowsOnClocks, occurrences_of_rows
 from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems, owned
 from cepctl.engines.confidence.given.components import Sections
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
 from cepctl.engines.confidence.given.stretches import NeededRanks, needed_of, piece_probability
-from cepctl.engines.confidence.given.work import require_few, require_uncrowded
+from cepctl.engines.confidence.given.work import require_few, require_uncrowded, too_many_together
 from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted
+from cepctl.engines.confidence.occurrence.rows import Rows
+from cepctl.errors import QueryTooLargeError
 from cepctl.numeric.arrays import Indexes, Reals
+
+MeasuringRows: TypeAlias = Callable[[Clauses], Occurrences]
+"""From clauses of events that share clocks to the occurrences of groups."""
 
 
 @dataclass(frozen=True)
@@ -67,7 +72,7 @@ class GroupWholes:
         return problem, self.ties.left[at], self.ties.right[at], self.ties.bound[at]
 
     def occurrences(
-        self, events: Events, problems: Sequence[Problems], measuring: MeasuringClauses, *, limited: bool
+        self, problems: Sequence[Problems], measuring: MeasuringRows, *, limited: bool
     ) -> Occurrences:
         """Of each group the probability of its rows and ties together, over that of its ties.
 
@@ -80,26 +85,56 @@ class GroupWholes:
             As `measuring` does.
         """
         rows = clauses_of(problems, self.groups, limited=limited, tied=[self.tied(each) for each in problems])
-        both = measuring(events, rows)
-        return replace(both, probability=both.probability / self.given(events, measuring))
+        both = measuring(rows)
+        return replace(both, probability=both.probability / self.given(measuring))
 
-    def given(self, events: Events, measuring: MeasuringClauses) -> Reals:
+    def given(self, measuring: MeasuringRows) -> Reals:
         """Of each group the probability of its ties."""
         wholes, of = np.unique(self.whole, return_inverse=True)
-        alone = whole_probability(self.known, wholes, events, measuring)
+        alone = whole_probability(self.known, wholes, measuring)
         found = np.ones(self.groups)
         np.multiply.at(found, self.group, alone[of.reshape(-1)])
         return found
 
 
-def whole_probability(
-    known: GivenOnClocks, wholes: Indexes, events: Events, measuring: MeasuringClauses
-) -> Reals:
+def whole_probability(known: GivenOnClocks, wholes: Indexes, measuring: MeasuringRows) -> Reals:
     """That all ties of each of some wholes hold: a group of one row, which asks for nothing else."""
     ties = known.ties_of(len(wholes), np.arange(len(wholes)), wholes)
     count = len(ties.left)
     every = np.arange(len(wholes) + 1), ties.offsets, np.zeros(count, dtype=bool), np.arange(count + 1)
-    return measuring(events, Clauses(*every, ties.left, ties.right, ties.bound)).probability
+    return measuring(Clauses(*every, ties.left, ties.right, ties.bound)).probability
+
+
+def ties_of_wholes(known: GivenOnClocks, alone: Problems) -> Tied:
+    """What is given of the events of problems that share clocks, each of which is its own `match`."""
+    return GroupWholes.of(known, [alone], len(alone.match)).tied(alone)
+
+
+@dataclass(frozen=True)
+class GivenRowsOnClocks(RowsOnClocks):
+    """Rows of events that share clocks, together with all ties of the wholes that they touch."""
+
+    wholes: GroupWholes
+    width: int
+
+    @classmethod
+    def beside(
+        cls, known: GivenOnClocks, masses: Masses, problems: Problems, *besides: Tied
+    ) -> GivenRowsOnClocks:
+        """Each problem as a row of its own."""
+        alone = replace(problems, match=np.arange(len(problems.match)))
+        wholes = GroupWholes.of(known, [alone], len(alone.match))
+        clauses = Rows.of(masses, problems, wholes.tied(alone), *besides).clauses
+        return cls(masses, clauses, known.clocks, wholes, problems.variables.event.shape[1])
+
+    def probability(self) -> Reals:
+        """P(row and its ties) / P(its ties)."""
+        given = self.wholes.given(partial(occurrences_of_rows, self.clocks, self.masses))
+        return super().probability() / given
+
+    def refusal(self, problems: Problems, row: int) -> QueryTooLargeError:
+        """That what is tied to a row takes too many products."""
+        return too_many_together(self.width)
 
 
 @dataclass(frozen=True)

@@ -75,18 +75,17 @@ def _tied_on_clocks(given: Sequence[Given], left: Differences, events: Events, k
     ContradictionError
         If masses with holes leave no world; else intervals have told.
     """
-    from cepctl.engines.confidence.clocks.unions import OF_ROWS, occurrences_on_clocks
+    from cepctl.engines.confidence.clocks.unions import occurrences_of_rows
     from cepctl.engines.confidence.given.groups import whole_probability
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
-    from cepctl.engines.confidence.occurrence.occurrence import occurrences
 
     left = _tightest(left, known.stamps)
     ties = without_series(event_ties(len(events), left.left, left.right, left.bound), known.masses)
     wholes = GivenOnClocks.of(known.stamps, ties)
     holed = np.array(wholes.with_holes(), dtype=np.int64)
     if len(holed):
-        measuring = partial(occurrences_on_clocks, known.stamps, occurrences, refusing=OF_ROWS)
-        never = holed[whole_probability(wholes, holed, events, measuring) == 0.0]
+        measuring = partial(occurrences_of_rows, known.stamps, events.masses)
+        never = holed[whole_probability(wholes, holed, measuring) == 0.0]
         for label in never[:1].tolist():
             raise contradicted(given, wholes.events_of(label).tolist(), events)
     return replace(known, ties=ties)

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import TypeVar
-
-import numpy as np
-
-from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 from cepctl.engines.confidence.occurrence.rows import most_allowed
 from cepctl.engines.confidence.work import ALLOW, BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
 from cepctl.errors import QueryTooLargeError
-from cepctl.numeric.arrays import Indexes, Reals
+from cepctl.numeric.arrays import Indexes
 
 MOST_TIED = 64
 """Events of one component that are summed together."""
 
 MOST_STEPS = 4_000_000_000
 """Steps of the passes over all series: some seconds of one core."""
-
-_Found = TypeVar("_Found")
 
 
 def require_few(sizes: Indexes) -> None:
@@ -43,25 +35,6 @@ def overlapping_too_much(tied: int) -> QueryTooLargeError:
     """That events of a series overlap so many others that what these leave to each is not found."""
     why = f"GIVEN orders {tied:,} events, each of which overlaps many others"
     return _too_many(f"{MOST_STEPS:,} steps", why)
-
-
-def refused_beyond(found: Reals, problems: Problems) -> Reals:
-    """What was found; raises QueryTooLargeError, naming events and products, where it was too much work."""
-    if np.isnan(found).any():
-        raise _too_large(problems)
-    return found
-
-
-def searched(search: Callable[[], _Found], problems: Problems) -> _Found:
-    """Do a search that may exceed the bound, and say so in the words of what is given."""
-    try:
-        return search()
-    except QueryTooLargeError:
-        raise _too_large(problems) from None
-
-
-def _too_large(problems: Problems) -> QueryTooLargeError:
-    return too_many_together(problems.variables.event.shape[1])
 
 
 def too_many_together(tied: int) -> QueryTooLargeError:

@@ -18,8 +18,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.columns.ties import EndpointTies, endpoint_ties
-from cepctl.engines.confidence.clocks.rows import events_of_rows
-from cepctl.engines.confidence.clocks.unions import OF_ROWS, occurrences_on_clocks
+from cepctl.engines.confidence.clocks.unions import occurrences_of_rows
 from cepctl.engines.confidence.coupled.clauses import Clauses, Part, present
 from cepctl.engines.confidence.intervals.conditions import Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, reached, skeleton_of
@@ -29,7 +28,6 @@ from cepctl.engines.confidence.occurrence import rows as row_sums
 from cepctl.engines.confidence.occurrence.occurrence import (
     Occurrences,
     Weighted,
-    occurrences,
     occurrences_by_rank,
 )
 from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, too_costly
@@ -121,8 +119,7 @@ class MeasureOnClocks(IntervalMeasure):
 
     def occurrences(self, clauses: Clauses) -> Occurrences:
         """Measure groups of clauses between endpoints; raises QueryTooLargeError for too many offsets."""
-        events = events_of_rows(self.endpoints.masses)
-        return occurrences_on_clocks(self.clocks, occurrences, events, clauses, OF_ROWS)
+        return occurrences_of_rows(self.clocks, self.endpoints.masses, clauses)
 
     def left(self, skeleton: Skeleton, matches: Indexes) -> Iterator[tuple[Indexes, Ticks, Ticks]]:
         """What is left of matches, as far as the ends of masses tell."""

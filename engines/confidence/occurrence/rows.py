@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Self
 
 import numpy as np
 
@@ -14,8 +15,9 @@ from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Tied, c
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.confidence.occurrence.occurrence import Weighted, occurrences_by_rank
-from cepctl.engines.confidence.work import NESTED, most_products
+from cepctl.engines.confidence.work import ALLOW, NARROW, NESTED, most_products, too_costly
 from cepctl.engines.pattern.difference_constraints import valid_bounds
+from cepctl.errors import QueryTooLargeError
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 WORK_BOUND = most_products(NESTED)
@@ -44,15 +46,13 @@ class Rows:
         tied = problem, left, right, bound
         return cls(masses, clauses_of([alone], count, limited=False, tied=[tied]))
 
-    def probability(self, chosen: Indexes | None = None) -> Reals:
-        """Of each row, NaN where it takes more than WORK_BOUND products or is not `chosen`; shape (n,)."""
-        weighted = Weighted.none(self.masses.laws, self.clauses.groups)
-        if chosen is None or len(chosen) == self.clauses.groups:
-            return self.under(weighted, WORK_BOUND)
-        found = np.full(self.clauses.groups, np.nan)
-        some = Rows(self.masses, self.clauses.of_groups(chosen))
-        found[chosen] = some.under(weighted.of_groups(chosen), WORK_BOUND)
-        return found
+    def taken(self, chosen: Indexes) -> Self:
+        """Some of the rows."""
+        return replace(self, clauses=self.clauses.of_groups(chosen))
+
+    def probability(self) -> Reals:
+        """Of each row, NaN where it takes more than WORK_BOUND products; shape (n,)."""
+        return self.under(Weighted.none(self.masses.laws, self.clauses.groups), WORK_BOUND)
 
     def under(self, weighted: Weighted, affordable: int | None = None) -> Reals:
         """The probabilities under other laws on the same ticks, or weights; NaN of all behind a refused one.
@@ -72,6 +72,13 @@ class Rows:
             If there are too many ways in which rivals of a row can be away.
         """
         return ends_of(EventClocks.none(self.masses), self.clauses, first, last, NESTED)
+
+    def refusal(self, problems: Problems, row: int) -> QueryTooLargeError:
+        """That one of the problems that rows were made of takes too many products."""
+        variables = problems.variables.event.shape[1]
+        others = int(np.diff(problems.factors.offsets)[row])
+        why = f"it couples {variables} events with {others} others"
+        return too_costly("the exact confidence of a match", NESTED, most_allowed(), why, NARROW, ALLOW)
 
 
 def shown_events(problems: Problems) -> tuple[Indexes, Indexes]:

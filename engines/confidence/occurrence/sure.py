@@ -6,18 +6,63 @@ an absent one hold.  Whether such a world is left is searched for as the ends of
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, Tied, gathered, present
-from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.clauses import (
+    NO_EVENT,
+    Clauses,
+    Part,
+    Tied,
+    clauses_of,
+    gathered,
+    present,
+)
+from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
+from cepctl.engines.confidence.occurrence.rows import own_limits
 from cepctl.numeric.arrays import Flags, Indexes
 
 NEARLY = 1e-9
 """What misses 1 by less may be sure."""
+
+
+def with_sure_ones(
+    found: Measured,
+    matches: CoupledMatches,
+    clocks: EventClocks,
+    tied: Callable[[Problems], Tied] | None = None,
+) -> Measured:
+    """Confidences that miss 1 by what sums are rounded, of matches that are sure, are 1.
+
+    `tied` tells what is given of the events of problems, each of which is its own `match`.
+    """
+    near = np.flatnonzero((found.confidence != 1.0) & (np.abs(found.confidence - 1.0) < NEARLY))
+    if not len(near):
+        return found
+    some, count = matches.taken(near), 0
+    numbered, limits, match = [], [], []
+    given: list[Tied] = []
+    for problems in coupled_problems(some):
+        alone = replace(problems, match=np.arange(len(problems.match)))
+        numbered.append(replace(problems, match=count + alone.match))
+        limits.append(own_limits(some.masses, problems))
+        if tied is not None:
+            of, left, right, bound = tied(alone)
+            given.append((problems.match[of], left, right, bound))
+        match.append(problems.match)
+        count += len(problems.match)
+    clauses = clauses_of(numbered, count, limited=False, tied=limits)
+    sure = surely_hold(clocks, clauses, np.concatenate(match), len(near), given)
+    confidence = found.confidence.copy()
+    confidence[near[sure]] = 1.0
+    return replace(found, confidence=confidence)
 
 
 def surely_hold(

@@ -20,15 +20,8 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.occurrence.ends import NEVER
-from cepctl.engines.confidence.occurrence.rows import (
-    Rows,
-    most_allowed,
-    shown_events,
-    within_spans,
-)
-from cepctl.engines.confidence.work import ALLOW, NARROW, NESTED, too_costly
-from cepctl.errors import QueryTooLargeError
-from cepctl.numeric.arrays import Flags, Ticks
+from cepctl.engines.confidence.occurrence.rows import Rows, shown_events, within_spans
+from cepctl.numeric.arrays import Flags, Reals, Ticks
 
 RowsOf: TypeAlias = Callable[..., Rows]
 """Makes rows of masses, problems, and what is asked besides."""
@@ -39,10 +32,13 @@ def coupled_confidences(
     sampling: Sampling | None = None,
     spans: TickSpans | None = None,
     rows_of: RowsOf = Rows.of,
+    *,
+    keeps_unknown: bool = False,
 ) -> Measured:
     """Measure matches.
 
     With `spans` the confidence is that of a match within its span; its time range then means nothing.
+    `keeps_unknown`: one that takes too many products is NaN and not refused.
 
     Raises
     ------
@@ -60,20 +56,27 @@ def coupled_confidences(
     # Which of its own events break a match depends on their order.
     certain &= ~rivals_of_own | always_in_one_order(masses, matches.groups)
     for problems in coupled_problems(matches):
+        if not len(problems.match):
+            continue
         shown = shown_events(problems)
         besides = [] if spans is None else [within_spans(spans.take(problems.match), *shown)]
         rows = rows_of(masses, problems, *besides)
-        first, last = rows.ends(*shown)
+        first = last = np.zeros(len(problems.match), dtype=np.int64)
+        if spans is None:
+            first, last = rows.ends(*shown)
         # Matches that are sampled anyway are not summed any further.
-        part = rows.probability(np.flatnonzero(error[problems.match] == 0.0))
+        part = _summed(rows, error[problems.match] == 0.0)
+        if spans is not None:
+            first = np.where(part <= 0.0, NEVER, first)
         unknown = np.isnan(part) & (first != NEVER)
-        if unknown.any():
+        if unknown.any() and not keeps_unknown:
             if sampling is None:
-                raise _too_costly(problems, int(np.flatnonzero(unknown)[0]))
+                raise rows.refusal(problems, int(np.flatnonzero(unknown)[0]))
+            part = np.where(unknown, 0.0, part)
             given_up.append(problems.taken(np.flatnonzero(unknown)))
             error[problems.match[unknown]] = sampling.error
         certain[problems.match[_with_rivals(matches, problems, rivals_of_own)]] = False
-        total.add(problems.match, np.where(unknown, 0.0, part), first, last)
+        total.add(problems.match, part, first, last)
     if sampling is not None and given_up:
         sampled, estimate = sampling.probabilities(matches.groups, given_up)
         total.confidence[sampled] = np.minimum(total.confidence[sampled] + estimate, 1.0)
@@ -82,11 +85,13 @@ def coupled_confidences(
     return replace(total.measured(), error=error)
 
 
-def _too_costly(problems: Problems, row: int) -> QueryTooLargeError:
-    variables = problems.variables.event.shape[1]
-    others = int(np.diff(problems.factors.offsets)[row])
-    why = f"it couples {variables} events with {others} others"
-    return too_costly("the exact confidence of a match", NESTED, most_allowed(), why, NARROW, ALLOW)
+def _summed(rows: Rows, chosen: Flags) -> Reals:
+    """The probability of some rows, NaN of the others."""
+    if chosen.all():
+        return rows.probability()
+    found = np.full(len(chosen), np.nan)
+    found[chosen] = rows.taken(np.flatnonzero(chosen)).probability()
+    return found
 
 
 def _with_rivals(matches: CoupledMatches, problems: Problems, rivals_of_own: Flags) -> Flags:

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.given import confidences, settled_rows
+from cepctl.engines.confidence.given import settled_rows
 from cepctl.engines.confidence.given.known_order import places_between
+from cepctl.engines.confidence.points import confidences
 from cepctl.engines.event.match import match_events
 from tests.engines.agreement import FEW_EXAMPLES, check
 from tests.engines.confidence.given.test_parts_of_units import of_one_unit, plan, rows_agree
@@ -26,7 +27,7 @@ LINES = [(kind, "w") for kind in "ABCABBCAC"]
 
 @pytest.mark.parametrize("pattern", IN_ORDER)
 def test_rows_of_one_writer_are_those_of_exact_stamps(pattern: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(confidences, "tied_matches", None)
+    monkeypatch.setattr(confidences, "coupled_confidences", None)
     found = match_events(plan(pattern), of_one_unit(LINES, 1_000)).to_pylist()
     exact = of_one_unit(LINES, 1_000)
     for end in ("lower", "upper"):
@@ -47,13 +48,13 @@ BROKEN = [("A", "w"), ("B", "w"), ("B", "w"), ("B", "v"), ("C", "v"), ("A", "w")
 
 def test_what_a_rival_breaks_in_every_world_asks_for_no_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     asked, measured = plan("SEQ(A a, B b) STRATEGY skip_till_next_match"), list[int]()
-    measure = confidences.tied_matches
+    measure = confidences.coupled_confidences
 
-    def counting(matches: Any, *others: Any) -> Any:
+    def counting(matches: Any, *others: Any, **options: Any) -> Any:
         measured.append(len(matches))
-        return measure(matches, *others)
+        return measure(matches, *others, **options)
 
-    monkeypatch.setattr(confidences, "tied_matches", counting)
+    monkeypatch.setattr(confidences, "coupled_confidences", counting)
     match_events(asked, of_one_unit(BROKEN))
     # The first A with the nearest B of its host and the one of the other, and this one with the last A.
     assert sum(measured) == 3
