@@ -221,7 +221,7 @@ def _orders(plan: Plan, inputs: EventInputs, limit: int) -> tuple[str | None, Ma
     """What laws of order leave to be summed, in words and in numbers; None where none is asked."""
     if not plan.laws or plan.never is not None or engine_refusals(plan, "event"):
         return None, None
-    from cepctl.engines.event.open_orders import open_orders
+    from cepctl.engines.event.stated_ranges import open_orders
 
     found = open_orders(plan, inputs.read(plan.attributes), limit)
     if found.widest is None:

@@ -2,12 +2,18 @@
 
 An event happens at its own tick plus the offset of its clock.  The masses that an event has beside these only
 say where it can be (`envelopes`): they are no one's probabilities, so their densities are not numbers.
+Ties leave the offsets that some offset of each tied clock is near enough to; in a chain every such offset is
+that of some world, told by going along the chain and back.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from functools import cached_property
+from itertools import pairwise
+from typing import TypeAlias
 
 import numpy as np
 import pyarrow as pa
@@ -16,7 +22,7 @@ import pyarrow.compute as pc
 from cepctl.clocks.shared import empty_own_part, extremes
 from cepctl.clocks.ties import Clocks, names_in_order, ties_of
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
-from cepctl.errors import EventSchemaError
+from cepctl.errors import ContradictionError, EventSchemaError
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.schema import CLOCK
 
@@ -170,3 +176,56 @@ def _masses_of_offsets(clocks: Clocks, names: list[str]) -> Masses:
     lo, hi = (np.array([bucket[side] for bucket in buckets], dtype=np.int64) for side in (0, 1))
     mass = np.array([bucket[2] for bucket in buckets])
     return Masses(ends[:, 0].copy(), ends[:, 1].copy(), starts, lo, hi, mass / ticks_between(lo, hi))
+
+
+_Buckets: TypeAlias = list[tuple[int, int, float]]
+
+
+def left_by_ties(stamped: EventClocks) -> EventClocks:
+    """The clocks of events with the offsets that ties leave, renormalised.
+
+    Raises
+    ------
+    ContradictionError
+        If there is no world; names the clocks.
+    """
+    tied = np.flatnonzero(stamped.tie != NO_TIE).tolist()
+    left = _buckets(stamped.offsets)
+    for clock, other in [(each, each - 1) for each in tied] + [(each - 1, each) for each in reversed(tied)]:
+        ticks = int(stamped.tie[max(clock, other)])
+        left[clock] = _near(left[clock], left[other], ticks)
+        if not left[clock]:
+            names = stamped.names
+            raise ContradictionError(
+                f"no possible world: the offsets of the clocks '{names[clock]}' and '{names[other]}' "
+                f"differ by more than the {ticks} ticks that `jump` allows; correct what was recorded of them"
+            )
+    if left == _buckets(stamped.offsets):
+        return stamped
+    whole = [math.fsum((hi - lo + 1) * density for lo, hi, density in each) for each in left]
+    lo, hi, density = (np.array([bucket[side] for each in left for bucket in each]) for side in range(3))
+    sizes = [len(each) for each in left]
+    starts = np.concatenate([[0], np.cumsum(sizes)]).astype(np.int64)
+    return replace(stamped, offsets=Masses.of_buckets(starts, lo, hi, density / np.repeat(whole, sizes)))
+
+
+def _buckets(offsets: Masses) -> list[_Buckets]:
+    every = list(zip(offsets.lo.tolist(), offsets.hi.tolist(), offsets.density.tolist(), strict=True))
+    starts = offsets.starts.tolist()
+    return [every[begin:end] for begin, end in pairwise(starts)]
+
+
+def _near(buckets: Sequence[tuple[int, int, float]], others: _Buckets, ticks: int) -> _Buckets:
+    """What of some buckets is as near to others; all are in order."""
+    spans: list[tuple[int, int]] = []
+    for lo, hi, _ in others:
+        begin = lo - ticks
+        if spans and begin <= spans[-1][1] + 1:
+            begin = spans.pop()[0]
+        spans.append((begin, hi + ticks))
+    return [
+        (max(lo, begin), min(hi, end), density)
+        for lo, hi, density in buckets
+        for begin, end in spans
+        if lo <= end and begin <= hi
+    ]

@@ -20,6 +20,7 @@ from cepctl.engines.columns.endpoints import (
     Endpoints,
     endpoints_of,
     has_ends,
+    masses_of_starts,
     of_points,
     own_endpoints,
 )
@@ -171,8 +172,6 @@ class Events:
         """
         if self.ends is None:
             return self
-        from cepctl.engines.columns.start_laws import masses_of_starts
-
         own = masses_of_starts(self.ends, self.stamps.own)
         if own is self.stamps.own:
             return self
@@ -229,7 +228,7 @@ def events_of(table: pa.Table, clocks: Clocks | None = None) -> Events:
     if has_ends(table):
         ends = endpoints_of(table, masses) if stamped is None else own_endpoints(table, stamped)
     if stamped is not None and stamped.is_tied.any():
-        from cepctl.engines.columns.offset_ties import left_by_ties
+        from cepctl.engines.columns.clocks import left_by_ties
 
         stamped = left_by_ties(stamped)
         masses = stamped.envelopes

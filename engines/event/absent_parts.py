@@ -2,6 +2,7 @@
 
 Each leaves parts that exclude each other, with events that the match does not show.  Several of them leave
 each part of one beside each part of the others, every one with its hidden events in a gap of its own.
+Matches are the sum over their parts; where that is too much work and an error is allowed, worlds are sampled.
 """
 
 from __future__ import annotations
@@ -16,6 +17,9 @@ import numpy as np
 from cepctl.engines.columns.bindings import Bindings, count_of, take, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
+from cepctl.engines.confidence.coupled.assembly import coupled_problems
+from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.awaited_rests import Rests
 from cepctl.engines.event.first_parts import FirstParts
@@ -33,6 +37,7 @@ from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
 from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch
+from cepctl.engines.solve.methods import measure
 from cepctl.errors import QueryTooLargeError
 from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Plan
@@ -278,3 +283,59 @@ def _by_rules(batch: Batch) -> Iterator[tuple[Batch, Indexes]]:
         kept = [each for each in part.rivals if len(each.row) or each.rule not in left]
         shape = replace(part.measure.shape, rules=tuple(dict.fromkeys(each.rule for each in kept)))
         yield replace(part, measure=replace(part.measure, shape=shape), rivals=kept), rows
+
+
+@dataclass(frozen=True)
+class AbsentTogether:
+    """Matches of an alternative, in whose shape something is absent as a whole."""
+
+    source: MatchSource
+    asked: Measure
+
+    @property
+    def of(self) -> AbsentParts:
+        """Their parts."""
+        return AbsentParts(self.source, self.asked)
+
+    def measured(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """Time range and confidence of matches that these rivals can break, too: the sum over their parts.
+
+        Raises
+        ------
+        QueryTooLargeError
+            If a match falls into too many parts, or one needs more work than is allowed.
+        """
+        if self.asked.sampling is None:
+            return self._exactly(bound, rivals)
+        from cepctl.engines.confidence.clocks.estimates import measured_or_estimated
+
+        def some(rows: Indexes) -> tuple[dict[int, Bindings], list[Rivals]]:
+            return take_matches(bound, rows), [each.taken(rows) for each in rivals]
+
+        return measured_or_estimated(
+            lambda rows: self._exactly(*some(rows)),
+            lambda row: self._estimated(*some(row)),
+            count_of(bound.values()),
+        )
+
+    def _exactly(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        total = Total(count_of(bound.values()))
+        for part in self.of.parts(bound, rivals):
+            found = measure(part.batch)
+            total.add(part.row, found.confidence, found.start, found.end)
+        return total.measured()
+
+    def _estimated(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
+        """One match, in sampled worlds; its time range is exact."""
+        from cepctl.engines.confidence.clocks.estimates import estimated_match
+
+        none, groups = Batch(self.asked, {}, []), self.source.measure.groups(bound)
+        assert self.asked.sampling is not None
+        problems = list(self.problems(bound, rivals))
+        return estimated_match(none.clocks, self.asked.sampling, groups, problems, none.tied)
+
+    def problems(self, bound: dict[int, Bindings], rivals: list[Rivals]) -> Iterator[Problems]:
+        """The coupled problems of all parts, `match` being the row of the match."""
+        for part in self.of.parts(bound, rivals):
+            for each in coupled_problems(part.batch.coupled):
+                yield replace(each, match=part.row[each.match])

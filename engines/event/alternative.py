@@ -237,7 +237,7 @@ class PreparedAlternative:
         known = self.in_known_order
         if known is None or not known.has_groups:
             return self._as_taken(self.with_any_groups(rows))
-        from cepctl.engines.search.kleene.in_order import with_groups_in_order
+        from cepctl.engines.search.kleene.growth import with_groups_in_order
 
         limits = self.options.max_matches, self.options.block_memory
         return self._as_taken(with_groups_in_order(known, rows, *limits))
@@ -336,7 +336,7 @@ class PreparedAlternative:
     def measured_as(self, asked: Measure, bound: dict[int, Bindings], rivals: list[Rivals]) -> Measured:
         """Matches that these rivals can break, by a measure that may be another than that of all."""
         if self.shape.together:
-            from cepctl.engines.event.absent_together import AbsentTogether
+            from cepctl.engines.event.absent_parts import AbsentTogether
 
             return AbsentTogether(self, asked).measured(bound, rivals)
         return measure(Batch(asked, bound, rivals, self.lasting))
@@ -344,10 +344,10 @@ class PreparedAlternative:
     def problems(self, bound: dict[int, Bindings]) -> Iterator[Problems]:
         """The coupled problems of matches, `match` being their row; rivals are found as in `judged`."""
         from cepctl.engines.confidence.coupled.assembly import coupled_problems
-        from cepctl.engines.confidence.coupled.matches import CoupledMatches
+        from cepctl.engines.confidence.coupled.problem import CoupledMatches
 
         if self.shape.together:
-            from cepctl.engines.event.absent_together import AbsentTogether
+            from cepctl.engines.event.absent_parts import AbsentTogether
 
             rivals = self.rivals(bound) if self.shape.rules else []
             yield from AbsentTogether(self, self.measure).problems(bound, rivals)
@@ -367,8 +367,8 @@ class PreparedAlternative:
 
         `whole`: of all matches of a key, for which may stand what holds where one of them does.
         """
-        from cepctl.engines.confidence.coupled.matches import CoupledMatches
-        from cepctl.engines.confidence.coupled.pairwise import is_pairwise, pairwise_problems
+        from cepctl.engines.confidence.coupled.assembly import is_pairwise, pairwise_problems
+        from cepctl.engines.confidence.coupled.problem import CoupledMatches
 
         if is_pairwise(self.shape):
             groups = self.measure.groups(bound)

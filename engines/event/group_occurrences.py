@@ -16,11 +16,10 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.concurrency import concurrently
 from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.method import Guarantee, Method
 from cepctl.engines.confidence.occurrence.moved_groups import moved_groups
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
 from cepctl.engines.confidence.occurrence.pair_bounds import SHARES, RowPairs, bounds_by_pairs
-from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS
+from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS, Guarantee, Method
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.group_estimates import RowProblems
 from cepctl.engines.event.options import MatchOptions

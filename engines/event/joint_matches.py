@@ -62,7 +62,7 @@ class JointMatches:
         own = replace(self._measure, sampling=self.sources[0].measure.sampling)
         rivals, never = self._decisive
         if self._shape.together:
-            from cepctl.engines.event.absent_together import AbsentTogether
+            from cepctl.engines.event.absent_parts import AbsentTogether
 
             found = AbsentTogether(self._source, own).measured(self._bound, rivals)
         else:

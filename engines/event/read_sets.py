@@ -111,7 +111,7 @@ class ReadSetAlternative(RunAlternative):
             own = [each for each in (rival.taken(rows) for rival in rivals) if len(each.row)]
             some = take_matches(bound, rows)
             if self.shape.together:
-                from cepctl.engines.event.absent_together import AbsentTogether
+                from cepctl.engines.event.absent_parts import AbsentTogether
 
                 found.put(rows, AbsentTogether(self, asked).measured(some, own))
             else:

@@ -1,15 +1,18 @@
-"""What `explain` shows of the events: pairs left out before they are measured, and what is given ties."""
+"""What `explain` shows of the events: pairs left out unmeasured, what is given ties, open orders."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from itertools import islice, product
+from typing import Any
 
+import numpy as np
 import pyarrow as pa
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.tick_sums import FIRST, LAST
+from cepctl.engines.confidence.orders.key_orders import key_orders
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
@@ -80,3 +83,48 @@ def tie_counts(plan: Plan, table: pa.Table) -> TieCounts:
     known = known_events(plan, events_of(table, plan.clocks))
     ties = known.ties or known.tied_endpoints
     return TieCounts(len(ties.left), len(ties.sizes), int(ties.sizes.max(initial=0)))
+
+
+@dataclass(frozen=True)
+class OpenOrders:
+    """Runs of events of one key whose order is open and weighed by a law.
+
+    `runs` of so many `events` in all; `widest`: the key of that of which the most sets of events, `sets`, may
+    have happened in one cell of time; `work`: the sets of all runs together; `beyond`: runs of keys of more
+    sets than the limit.
+    """
+
+    runs: int
+    events: int
+    widest: str | None
+    sets: float
+    work: float
+    beyond: int
+
+    def to_json(self) -> dict[str, Any]:
+        """What is open, as values that JSON has."""
+        return asdict(self)
+
+
+def open_orders(plan: Plan, table: pa.Table, limit: int) -> OpenOrders:
+    """The open orders of events under the laws of a plan, as rows are measured.
+
+    Raises
+    ------
+    EventSchemaError
+        If two laws speak of one event.
+    """
+    events = events_of(table, plan.clocks)
+    orders = key_orders(plan.laws, events.frame, events.masses)
+    weighed = np.zeros(0, dtype=np.int64) if orders is None else np.flatnonzero(orders.speaks)
+    if orders is None or not len(weighed):
+        return OpenOrders(0, 0, None, 0.0, 0.0, 0)
+    sets = orders.sets[weighed]
+    return OpenOrders(
+        runs=len(weighed),
+        events=int(np.diff(orders.starts)[weighed].sum()),
+        widest=orders.name_of(int(weighed[np.argmax(sets)])),
+        sets=float(sets.max()),
+        work=float(sets.sum()),
+        beyond=int(orders.beyond(limit)[weighed].sum()),
+    )

@@ -1,4 +1,8 @@
-"""What is measured at once: matches of one form, and the events that can break them."""
+"""What is measured at once: matches of one form, and the events that can break them.
+
+A set meets what is around it with its first and its last member.  A member that certainly comes after one and
+before another of its set adds a variable and no condition, so that a set of 500 costs what its ends cost.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +15,7 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, Group, single_events
 from cepctl.engines.columns.clocks import EventClocks
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
@@ -24,8 +29,7 @@ if TYPE_CHECKING:
     from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.coupled.clauses import Tied
-    from cepctl.engines.confidence.coupled.matches import CoupledMatches
-    from cepctl.engines.confidence.coupled.problem import Problems
+    from cepctl.engines.confidence.coupled.problem import CoupledMatches, Problems
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.confidence.points.confidences import RowsOf
@@ -141,7 +145,7 @@ class Batch:
     @property
     def coupled(self) -> CoupledMatches:
         """What their coupled problems are made of."""
-        from cepctl.engines.confidence.coupled.matches import CoupledMatches
+        from cepctl.engines.confidence.coupled.problem import CoupledMatches
 
         return CoupledMatches(self.measure.shape, self.measure.masses, self.groups, self.rivals)
 
@@ -209,3 +213,30 @@ def _once(batch: Batch, measuring: Callable[[Batch], Measured]) -> Measured:
     if len(rows) == len(batch):
         return measuring(batch)
     return measure.moved(measuring(batch.taken(rows)), rows, batch.events[:, 0], first)
+
+
+def without_inner_members(batch: Batch) -> Batch:
+    """The batch with sets of members that may be first or last; who could break them is found before."""
+    shape = batch.measure.shape
+    bound = dict(batch.bound)
+    for block in shape.blocks:
+        (component, *others) = block.components
+        group = bound.get(component)
+        if others or block.kind is not BlockKind.SET or not isinstance(group, Group):
+            continue
+        if any(component in (each.left, each.right) for each in shape.alternative.timings):
+            continue
+        bound[component] = _ends_of(group, batch.measure.masses)
+    return replace(batch, bound=bound)
+
+
+def _ends_of(group: Group, masses: Masses) -> Group:
+    if group.sizes.max(initial=0) < 3:
+        return group
+    lower, upper, begin = masses.lower[group.members], masses.upper[group.members], group.offsets[:-1]
+    first, last = np.minimum.reduceat(upper, begin), np.maximum.reduceat(lower, begin)
+    inner = (lower > first[group.owner]) & (upper < last[group.owner])
+    if not inner.any():
+        return group
+    kept = np.bincount(group.owner[~inner], minlength=len(begin))
+    return Group(np.concatenate([[0], np.cumsum(kept)]).astype(np.int64), group.members[~inner])

@@ -15,9 +15,9 @@ import numpy as np
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence import work
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.confidence.method import Guarantee, Method
+from cepctl.engines.confidence.work import Guarantee, Method
 from cepctl.engines.solve import combinators, ordered_keys, points
-from cepctl.engines.solve.batch import Batch, simplest
+from cepctl.engines.solve.batch import Batch, simplest, without_inner_members
 from cepctl.engines.solve.form import Form
 from cepctl.engines.solve.points import Found
 from cepctl.numeric.arrays import Indexes
@@ -35,8 +35,6 @@ def measure(batch: Batch) -> Measured:
         If a match needs more work than is allowed, and estimates are not.
     """
     if not batch.lasting and any(isinstance(each, Group) for each in batch.bound.values()):
-        from cepctl.engines.solve.inner_members import without_inner_members
-
         batch = without_inner_members(batch)
     found = simplest(batch, _by_methods)
     if not (batch.measure.shape.hides_ends and batch.form.independent):

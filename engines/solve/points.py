@@ -28,7 +28,7 @@ from cepctl.numeric.arrays import Flags, Indexes
 
 if TYPE_CHECKING:
     from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
-    from cepctl.engines.confidence.gaps.places import Places
+    from cepctl.engines.confidence.gaps.several_gaps import Places
     from cepctl.engines.pattern.bound_matches import Rivals
 
 MOST_TICKS_OF_ONE = 200
@@ -145,7 +145,7 @@ def several_gaps(batch: Batch, rows: Indexes) -> Found:
 
 def _places(batch: Batch, rows: Indexes) -> tuple[Indexes, Places]:
     """The matches that have rivals of several gaps alone, and where these must not lie."""
-    from cepctl.engines.confidence.gaps.places import places_of
+    from cepctl.engines.confidence.gaps.several_gaps import places_of
 
     usable, places = places_of(batch.measure.shape, batch.deciding, rows)
     if not usable.all():

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from cepctl.engines.confidence.method import Guarantee, Method
+from cepctl.engines.confidence.work import Guarantee, Method
 from cepctl.engines.pattern.shapes import absences_of, shape_of
 from cepctl.engines.pattern.total_orders import total_orders
 from cepctl.engines.solve.form import Form

@@ -1,16 +1,20 @@
 """The events that a match binds in one possible world, and the first and last of their ticks.
 
 What is bound is the same in many worlds, so it remembers what ticks play no part in.
+
+The components of one repetition of `SEQ(B b[], C c[])+`, in the order of the pattern, are a turn: each turn
+is wholly after the one before; `b[i]` and `c[i]` are of one, `c[i-1]` is of the one before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias, TypeVar
 
 from cepctl.engines.worlds.stream import Times
+from cepctl.plan.plan import Alternative
 
 Ticks: TypeAlias = Times
 Group: TypeAlias = tuple[int, ...]
@@ -90,3 +94,30 @@ def first_tick(ticks: Ticks, events: Iterable[int]) -> int:
 def last_tick(ticks: Ticks, events: Iterable[int]) -> int:
     """The largest last tick of some events."""
     return max(map(ticks.ends.__getitem__, events))
+
+
+Turn: TypeAlias = tuple[int, ...]
+
+
+def turn_of(alternative: Alternative, component: int) -> Turn:
+    """The components that are repeated together with one; none where it is not repeated."""
+    if not alternative.repeated:
+        return ()
+    return next((turn for turn in alternative.repeated if component in turn), ())
+
+
+def in_one_group(alternative: Alternative, bound: Bound) -> Iterator[Group]:
+    """What a signature shows: the events of each component, those of repetitions together in their order."""
+    for component in alternative.positive:
+        turn = turn_of(alternative, component)
+        if component not in bound:
+            continue
+        if not turn:
+            yield bound[component]
+        elif component == turn[0]:
+            yield tuple(event for each in zip(*(bound[i] for i in turn), strict=True) for event in each)
+
+
+def of_one_repetition(together: Sequence[frozenset[str]], index: Mapping[str, int]) -> bool:
+    """Whether what is read of components that are repeated together is of one repetition."""
+    return all(len({at for name, at in index.items() if name in names}) <= 1 for names in together)

@@ -22,13 +22,14 @@ from cepctl.engines.worlds.bound_events import (
     Group,
     Room,
     Ticks,
+    Turn,
     events_in,
     events_of,
     last_tick,
     remembered,
+    turn_of,
 )
 from cepctl.engines.worlds.expressions import Members, holds
-from cepctl.engines.worlds.repetitions import Turn, turn_of
 from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope
 

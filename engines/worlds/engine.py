@@ -25,13 +25,12 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.bound_events import Bound, extent, remembered
+from cepctl.engines.worlds.bound_events import Bound, extent, in_one_group, remembered
 from cepctl.engines.worlds.clocks import VaryingTicks, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
 from cepctl.engines.worlds.known import KnownCombinations, constrained_rows, no_world_remains
 from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
 from cepctl.engines.worlds.readings import reading
-from cepctl.engines.worlds.repetitions import in_one_group
 from cepctl.engines.worlds.search import WorldSearch
 from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.laws.choices import LAWLESS

@@ -16,8 +16,8 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
+from cepctl.engines.worlds.bound_events import of_one_repetition
 from cepctl.engines.worlds.clocks import worlds_of_events
-from cepctl.engines.worlds.repetitions import of_one_repetition
 from cepctl.engines.worlds.stream import Row, Value
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (

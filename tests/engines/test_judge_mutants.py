@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.worlds import clocks, contiguity, next_match, stream
+from cepctl.engines.worlds import clocks, next_match, readings, stream
 from cepctl.engines.worlds.bound_events import Binding, Bound, Edge, Group, Ticks, extent
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.search import WorldSearch
@@ -49,7 +49,7 @@ class Mutant:
     replacement: Callable[..., Any]
 
 
-groups, gap, between = WorldSearch._groups, WorldSearch._gap, contiguity._between
+groups, gap, between = WorldSearch._groups, WorldSearch._gap, readings._between
 
 
 def _window_a_tick_wider(self: WorldSearch, ticks: Ticks, bound: Bound) -> bool:
@@ -161,7 +161,7 @@ MUTANTS = [
     Mutant(
         "contiguity counts the pattern's types",
         contiguity_cases(),
-        contiguity,
+        readings,
         "_between",
         _between_only_pattern_types,
     ),
@@ -171,7 +171,7 @@ MUTANTS = [
     Mutant(
         "contiguity takes any group",
         kleene_cases(STRICT, PARTITION),
-        contiguity,
+        readings,
         "_set_holds",
         _always,
     ),

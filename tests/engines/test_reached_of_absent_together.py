@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.event.absent_together import AbsentTogether
+from cepctl.engines.event.absent_parts import AbsentTogether
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.worlds.engine import match_table

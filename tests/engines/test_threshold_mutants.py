@@ -38,7 +38,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.join_keys import JoinKey, join_key
-from cepctl.engines.event import alternative, group_answers, match
+from cepctl.engines.event import alternative, groups, match
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.search import certain_gaps, search, shape_ranges, threshold
@@ -116,7 +116,7 @@ _original: dict[str, Any] = {
     "pair_cells": pair_cells,
     "_widest": cell_bounds._widest,
     "_narrowest": cell_bounds._narrowest,
-    "least_occurrence": group_answers.least_occurrence,
+    "least_occurrence": groups.least_occurrence,
     "_least_after": certain_gaps._least_after,
     "_greatest_before": certain_gaps._greatest_before,
 }
@@ -268,7 +268,7 @@ MUTANTS = [
     Mutant("a summary's neighbours are 1 % too improbable", Threshold, "in_reach", _of_neighbours, "summary"),
     Mutant(
         "too few occurrences are measured",
-        group_answers,
+        groups,
         "least_occurrence",
         lambda plan: _original["least_occurrence"](plan) * 1.5,
         "GROUP BY",

@@ -26,12 +26,6 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
-from cepctl.engines.confidence.clocks.breakpoints import (
-    OffsetBreakpoints,
-    Segments,
-    ends_of_ties,
-    ends_of_weights,
-)
 from cepctl.engines.confidence.clocks.frames import (
     CONVOLVED,
     REFERENCE,
@@ -41,6 +35,12 @@ from cepctl.engines.confidence.clocks.frames import (
     owners,
     stamping,
     ties_matter,
+)
+from cepctl.engines.confidence.clocks.nodes import (
+    OffsetBreakpoints,
+    Segments,
+    ends_of_ties,
+    ends_of_weights,
 )
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
 from cepctl.engines.confidence.coupled.problem import owned

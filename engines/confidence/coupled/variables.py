@@ -22,8 +22,7 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.numbering import rows_alike
-from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.problem import NO_VARIABLE
+from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, CoupledMatches
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Shape
 from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.numeric.arrays import Flags, Indexes

@@ -23,10 +23,9 @@ from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.clocks.unions import RowsOnClocks, occurrences_of_rows
 from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
 from cepctl.engines.confidence.coupled.problem import Problems, owned
-from cepctl.engines.confidence.given.components import Sections
+from cepctl.engines.confidence.given.components import NeededRanks, Sections, needed_of, piece_probability
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events
-from cepctl.engines.confidence.given.stretches import NeededRanks, needed_of, piece_probability
 from cepctl.engines.confidence.given.work import require_few, require_uncrowded, too_many_together
 from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted

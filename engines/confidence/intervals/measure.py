@@ -23,14 +23,13 @@ from cepctl.engines.confidence.coupled.clauses import Clauses, Part, present
 from cepctl.engines.confidence.intervals.conditions import Case
 from cepctl.engines.confidence.intervals.edges import Lasting, Skeleton, reached, skeleton_of
 from cepctl.engines.confidence.intervals.rivals import FoundRivals, FoundWholes, Negation, Whole
-from cepctl.engines.confidence.method import Heard, nobody
 from cepctl.engines.confidence.occurrence import rows as row_sums
 from cepctl.engines.confidence.occurrence.occurrence import (
     Occurrences,
     Weighted,
     occurrences_by_rank,
 )
-from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, too_costly
+from cepctl.engines.confidence.work import NARROW, NESTED_ENDS, Heard, nobody, too_costly
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure
 from cepctl.engines.pattern.offset_bounds import valid_on_clocks
 from cepctl.numeric.arrays import Indexes, Reals, Ticks

@@ -21,9 +21,8 @@ from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Part, gathered, 
 from cepctl.engines.confidence.intervals.conditions import Edge, Place
 from cepctl.engines.confidence.intervals.edges import SHARED, Coupled, OpenEdges, Reached
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure, require_known
-from cepctl.engines.confidence.method import Guarantee, Heard, Method
 from cepctl.engines.confidence.occurrence.rows import Rows
-from cepctl.engines.confidence.work import NESTED_ENDS
+from cepctl.engines.confidence.work import NESTED_ENDS, Guarantee, Heard, Method
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
 

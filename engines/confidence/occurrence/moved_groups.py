@@ -13,7 +13,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, mixed
 from cepctl.engines.confidence.alike_matches import are_moved
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
-from cepctl.engines.confidence.occurrence.places import places_of_events
+from cepctl.engines.confidence.occurrence.settled import places_of_events
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Indexes
 

@@ -22,8 +22,7 @@ from cepctl.engines.confidence.coupled.clauses import (
     gathered,
     present,
 )
-from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.coupled.problem import CoupledMatches, Problems, owned
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
 from cepctl.engines.confidence.occurrence.rows import own_limits

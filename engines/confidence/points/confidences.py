@@ -15,8 +15,7 @@ from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.numbering import occur_in
 from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.matches import CoupledMatches
-from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.problem import CoupledMatches, Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.occurrence.ends import NEVER

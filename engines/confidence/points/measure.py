@@ -18,7 +18,7 @@ from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches,
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
-from cepctl.engines.confidence.method import Heard, nobody
+from cepctl.engines.confidence.work import Heard, nobody
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.bound_matches import groups_of
 from cepctl.engines.pattern.difference_constraints import possible, system_between, valid_bounds

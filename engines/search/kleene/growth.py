@@ -26,6 +26,7 @@ from cepctl.engines.search.kleene.candidates import EarlyFilter, group_candidate
 from cepctl.engines.search.kleene.cell_bounds import CellBounds
 from cepctl.engines.search.kleene.choices import GroupChoices, WholeSpans, distinct, positions
 from cepctl.engines.search.kleene.counts import GroupBudget, can_be_tried, foresee_sets, subsets_of, try_sets
+from cepctl.engines.search.one_writer import InOrder
 from cepctl.engines.search.search import Search
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.plan.plan import Component, Plan, Scope
@@ -305,3 +306,19 @@ class _Expansion:
 def _is_full(wanted: Component, members: Indexes) -> bool:
     """Whether groups of so many members are the largest that are wanted."""
     return wanted.most is not None and members.shape[1] >= wanted.most
+
+
+def with_groups_in_order(
+    known: InOrder, rows: Indexes, max_matches: int, memory: BlockMemory
+) -> Iterator[dict[int, Bindings]]:
+    """Bindings of single events completed by every group, where no other event of the order breaks them.
+
+    Raises
+    ------
+    QueryTooLargeError
+        If there are more groups than `max_matches`.
+    """
+    # Thresholds are known of times, not of the order.
+    search = replace(known.search, push_down=None)
+    for bound in with_groups(search, known.shape, known.events, rows, known.plan, max_matches, memory):
+        yield from known.unbroken(bound)

@@ -18,7 +18,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.engines.confidence.coupled.matches import CoupledMatches
+from cepctl.engines.confidence.coupled.problem import CoupledMatches
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing
 from cepctl.engines.confidence.points import confidences
 from cepctl.engines.confidence.points.confidences import coupled_confidences

@@ -10,9 +10,8 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.solve import inner_members
-from cepctl.engines.solve.batch import Batch
-from cepctl.engines.solve.inner_members import without_inner_members
+from cepctl.engines.solve import methods
+from cepctl.engines.solve.batch import Batch, without_inner_members
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check
 from tests.engines.judged_ways import where_it_runs
 from tests.plans import Event, event_table, plan_of
@@ -54,7 +53,7 @@ def test_they_change_no_number(monkeypatch: pytest.MonkeyPatch) -> None:
         plan = plan_of(case.query)
         own = match_events(plan, case.table)
         with monkeypatch.context() as patched:
-            patched.setattr(inner_members, "without_inner_members", lambda batch: batch)
+            patched.setattr(methods, "without_inner_members", lambda batch: batch)
             assert_same_rows(match_events(plan, case.table), own)
 
     check(kleene_cases(NEXT, STRICT) | kleene_cases() | running_cases(), where_it_runs(agrees), FEW_EXAMPLES)

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.confidence.clocks import unions
-from cepctl.engines.confidence.clocks.breakpoints import OffsetBreakpoints, Segments
 from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_clauses
 from cepctl.engines.confidence.clocks.frames import Frames
+from cepctl.engines.confidence.clocks.nodes import OffsetBreakpoints, Segments
 from cepctl.engines.confidence.clocks.unions import UnionParts, union_parts
 from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.event.match import match_events

@@ -44,7 +44,7 @@ def _ones(self: GroupComponents, ties: Any, masses: Any, count: int) -> Any:
 
 
 def _of_the_wrong_component(ties: Any, masses: Any, pieces: Any, needed: Any) -> Any:
-    from cepctl.engines.confidence.given.stretches import piece_probability
+    from cepctl.engines.confidence.given.components import piece_probability
 
     another = Sections.whole(ties, (pieces.component + 1) % len(ties.sizes))
     return piece_probability(ties, masses, another, needed)

@@ -11,8 +11,8 @@ import pytest
 
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.confidence.clocks import unions
-from cepctl.engines.confidence.clocks.breakpoints import Segments
 from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_clauses
+from cepctl.engines.confidence.clocks.nodes import Segments
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.given import groups, on_clocks
 from cepctl.engines.confidence.given.groups import GroupWholes

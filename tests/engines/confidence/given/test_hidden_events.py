@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.given import stretches
+from cepctl.engines.confidence.given import components
 from cepctl.engines.event.match import match_events
 from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
@@ -121,7 +121,7 @@ def test_hidden_records_are_no_variables(monkeypatch: pytest.MonkeyPatch) -> Non
     assert found == pytest.approx(_within(7, 20, 1000, 500), rel=1e-10)
 
     def forgotten(*arguments: object, **named: object) -> object:
-        needed = stretches.needed_of(*arguments, **named)  # type: ignore[arg-type]
+        needed = components.needed_of(*arguments, **named)  # type: ignore[arg-type]
         return replace(needed, links=needed.links._replace(hidden=0 * needed.links.hidden))
 
     apart = "SEQ(A a, B b) WHERE b.time - a.time >= 300 ticks WITHIN 500 ticks"

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.given import settled_rows
+from cepctl.engines.confidence.given import known_order
 from cepctl.engines.confidence.given.known_order import places_between
 from cepctl.engines.confidence.points import confidences
 from cepctl.engines.event.match import match_events
@@ -86,6 +86,6 @@ def test_a_planted_fault_is_seen(name: str, fault: Any, monkeypatch: pytest.Monk
     lines = [("A", "w"), ("B", "w"), ("B", "v"), ("B", "v"), ("A", "v")]
     case = "SEQ(A a, B b) STRATEGY skip_till_next_match", of_one_unit(lines)
     rows_agree(case)
-    monkeypatch.setattr(settled_rows, name, fault)
+    monkeypatch.setattr(known_order, name, fault)
     with pytest.raises(AssertionError):
         rows_agree(case)

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.engines.columns import start_laws
+from cepctl.engines.columns import endpoints
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.point.engine import match_table as match_points
@@ -265,7 +265,7 @@ def test_what_is_given_of_points_leaves_the_law_of_what_passes_by() -> None:
 
 
 def _at_their_own_law(patch: pytest.MonkeyPatch) -> None:
-    patch.setattr(start_laws, "masses_of_starts", lambda _, starts: starts)
+    patch.setattr(endpoints, "masses_of_starts", lambda _, starts: starts)
 
 
 def _even_if_they_cannot_happen(patch: pytest.MonkeyPatch) -> None:
