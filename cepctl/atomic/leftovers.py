@@ -12,7 +12,6 @@ from __future__ import annotations
 import fcntl
 import os
 import re
-import secrets
 import shutil
 import stat
 from collections.abc import Iterator
@@ -26,7 +25,7 @@ _DIGITS = 12
 
 def hidden_name(name: str) -> str:
     """A new name for what is to be called `name` once it is finished: no input of another run."""
-    return f"{_stem(name)}{secrets.token_hex(_DIGITS // 2)}"
+    return f"{_stem(name)}{os.urandom(_DIGITS // 2).hex()}"
 
 
 def _stem(name: str) -> str:

@@ -83,7 +83,8 @@ class OtherTimesSeen:
 
     def add(self, table: pa.Table) -> None:
         """Look at the events of one more batch."""
-        usable = table.filter(pc.is_valid(table.column("time")))
+        known = pc.is_valid(table.column("time"))
+        usable = table if pc.all(known).as_py() else table.filter(known)
         if not len(usable):
             return
         times = np.asarray(usable.column("time").cast(pa.timestamp("us", "UTC")).cast(pa.int64()).to_numpy())

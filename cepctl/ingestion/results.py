@@ -32,6 +32,7 @@ STEPS: dict[str, int] = {
     "1 ns": 1,
 }
 FEWEST_TIMES = 30
+_TIMES_FIRST = 1_000
 _SECOND = 1_000_000
 EMPTY = "empty"
 _Kept = TypeVar("_Kept")
@@ -48,7 +49,7 @@ class TimesSeen:
 
     def add(self, table: pa.Table) -> None:
         """Look at the times of one more chunk."""
-        known = table.filter(pc.is_valid(table.column("time")))
+        known = table.select(["time", RAW_ZONE]).filter(pc.is_valid(table.column("time")))
         column = known.column("time")
         per_count = 1 if column.type.unit == "ns" else 1_000
         times = np.asarray(column.cast(pa.int64()).to_numpy(), dtype=np.int64)
@@ -60,7 +61,7 @@ class TimesSeen:
         while np.any(times % steps[self.place]):
             self.place += 1
         if len(self.distinct) < FEWEST_TIMES:
-            self.distinct |= set(np.unique(times)[:FEWEST_TIMES].tolist())
+            self.distinct |= _some_distinct(times)
 
     def join(self, others: TimesSeen) -> None:
         """Look at all times that the others have seen."""
@@ -71,6 +72,15 @@ class TimesSeen:
     def step(self) -> str | None:
         """The name of the step; None from fewer than FEWEST_TIMES distinct times, which prove nothing."""
         return list(STEPS)[self.place] if len(self.distinct) >= FEWEST_TIMES else None
+
+
+def _some_distinct(times: Numbers) -> set[int]:
+    """FEWEST_TIMES of the distinct times, or all where they are fewer; mostly the first few show as many."""
+    for count in (_TIMES_FIRST, len(times)):
+        found = np.unique(times[:count])
+        if len(found) >= FEWEST_TIMES:
+            break
+    return set(found[:FEWEST_TIMES].tolist())
 
 
 @dataclass(frozen=True, slots=True)

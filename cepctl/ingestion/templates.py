@@ -15,6 +15,7 @@ from itertools import groupby
 from cepctl.errors import CepctlError
 from cepctl.ingestion.alike_files import whole_text
 from cepctl.ingestion.bundles import results_of
+from cepctl.ingestion.shared_imports import import_for_children
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.message_template import MessageTemplate
@@ -27,6 +28,7 @@ from cepctl.runners.runner import Runner
 
 WHOLE_BYTES = 32 << 20
 _PIECES = 16
+_LOOKED_AT = 1 << 16
 
 
 @dataclass(frozen=True)
@@ -76,6 +78,8 @@ def mine_templates(tasks: Sequence[ReadTask], runner: Runner, *, given: bool = T
     known = tasks[0].options.templates if tasks else ()
     # As when they are read, a file that kills its parser costs itself alone.
     local = all(task.file.location.is_local for task in tasks)
+    if local and runner.here:
+        import_for_children(tasks)
     most = min((task.memory.of_task for task in tasks), default=None)
     alike: dict[HeadTold, HeadTold] = {}
     heads: list[HeadTold] = []
@@ -198,9 +202,18 @@ def _in_pieces(task: ReadTask, known: LogFormat, size: int) -> Survey:
     length = WHOLE_BYTES // _PIECES
     for piece in range(_PIECES):
         start = (size - length) * piece // (_PIECES - 1)
-        with open_log(task.file.location, FilePart(start, start + length)) as log:
+        stop = _line_end(task, start, start + length)
+        with open_log(task.file.location, FilePart(start, stop)) as log:
             found.join(_of_piece(task, known, log, whole=piece == 0))
     return found
+
+
+def _line_end(task: ReadTask, start: int, stop: int) -> int:
+    """Where the last line ends that begins and ends in a piece; a cut one would be read by itself."""
+    looked_at = FilePart(max(start, stop - _LOOKED_AT), stop)
+    with open_log(task.file.location, looked_at) as log:
+        end = log.stream.read(_LOOKED_AT).rfind(b"\n")
+    return stop if end < 0 else looked_at.start + end + 1
 
 
 def _of_piece(task: ReadTask, known: LogFormat, log: OpenLog, *, whole: bool) -> Survey:

@@ -21,7 +21,7 @@ from typing import Any
 
 # The libraries and the readers make hundreds of thousands of objects that stay; looking for garbage among
 # them is vain.
-_COLLECT_AFTER = (100_000, 50, 100)
+_COLLECT_AFTER = (500_000, 50, 100)
 
 
 class _PandasLeftOut(MetaPathFinder, Loader):

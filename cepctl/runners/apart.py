@@ -17,6 +17,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import gc
 import os
 import signal
 import sys
@@ -184,9 +185,12 @@ class _Child:
         self._status: int | None = None
         self._of_caller = max(_resident_bytes(os.getpid()) - READING_PROGRAM_BYTES, 0)
         parent = os.getpid()
+        # What is held by now is no garbage: a child that looked through it would copy all of it.
+        gc.freeze()
         self._id = os.fork()
         if self._id == 0:
             _serve(function, tasks, theirs, parent)
+        gc.unfreeze()
         theirs.close()
 
     def begin(self, number: int) -> None:

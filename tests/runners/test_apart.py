@@ -182,3 +182,13 @@ def is_running(process: int) -> bool:
     except FileNotFoundError:
         return False
     return state not in "ZX"
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="children are forked on Linux alone")
+def test_a_child_never_looks_for_garbage_in_what_its_parent_holds() -> None:
+    code = (
+        "import gc; from cepctl.runners.apart import run_apart\n"
+        "found = run_apart(lambda number: gc.get_freeze_count(), [0], None)\n"
+        "print(found[0] > 1_000, gc.get_freeze_count())"
+    )
+    assert python(code).stdout == "True 0\n"

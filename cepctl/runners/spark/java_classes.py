@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import os
-from importlib.metadata import version
 from importlib.util import find_spec
 from pathlib import Path
 
@@ -49,6 +48,8 @@ def _cache() -> Path:
 
 
 def _stem(java: Java) -> str:
+    from importlib.metadata import version
+
     spec = find_spec("pyspark")
     installed = "" if spec is None or spec.origin is None else spec.origin
     parts = (str(java.home), java.full_version, installed, version("pyspark"))

@@ -148,6 +148,16 @@ def test_messages_between_the_pieces_that_are_looked_at_are_counted(
     assert any("fit none of the templates" in note and "looked at: 1;" in note for note in summary.notices)
 
 
+def test_a_line_that_the_end_of_a_piece_cuts_is_no_message(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("cepctl.ingestion.templates.WHOLE_BYTES", 16 * 400)
+    usual = "".join(f"2026-06-14 08:15:04 INFO went on and {'on ' * (place % 7)}\n" for place in range(1000))
+    _, summary = taken(tmp_path, usual)
+    whole = {line.partition("INFO ")[2].strip() for line in usual.splitlines()}
+    assert {template.text for template in summary.templates} == whole
+
+
 def test_utf_16_damage_and_very_long_lines_are_read(tmp_path: Path) -> None:
     rows, _ = taken(tmp_path, SERVER.encode("utf-16"))
     assert len(rows) == 3

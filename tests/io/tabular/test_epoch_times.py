@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 import cepctl
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import BELOW_NANOSECONDS, NANOS, SPAN, ReadOptions, ReadReport
-from cepctl.io.tabular.epoch_times import counts
+from cepctl.io.tabular.epoch_times import counts, integers_of_texts
 from cepctl.io.tabular.files import FORMATS
 from cepctl.schema import TimeUnit
 
@@ -289,3 +289,17 @@ def test_events_of_one_float_have_no_order(tmp_path: Path) -> None:
     cepctl.ingest(tmp_path / "log.jsonl", tmp_path / "events")
     (row,) = cepctl.match("PATTERN SEQ(A a, B b)", tmp_path / "events").head(9).to_pylist()
     assert row["confidence"] == pytest.approx(0.5, abs=0.07)
+
+
+@given(st.lists(st.sampled_from(["12", "7", "0x1F", "1.5", "later", None]), min_size=60, max_size=200))
+def test_texts_are_integers_only_where_all_of_them_are(texts: list[str | None]) -> None:
+    found = integers_of_texts(pa.array(texts, pa.string()))
+    if all(text is None or text.isdigit() for text in texts):
+        assert found is not None
+        assert found.to_pylist() == [None if text is None else int(text) for text in texts]
+    else:
+        assert found is None
+
+
+def test_a_text_that_comes_late_is_seen_as_well() -> None:
+    assert integers_of_texts(pa.array([*map(str, range(1_000)), "x"])) is None

@@ -1,0 +1,43 @@
+"""What children would import, each for itself, is imported once, before they are forked.
+
+Files are surveyed in children and read in others: what a format needs would be imported by all of them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+
+from cepctl.errors import CepctlError
+from cepctl.ingestion.task import ReadTask
+from cepctl.io.contract.log_format import LogFormat
+from cepctl.io.formats import format_named, known_formats, open_log
+from cepctl.runners.apart import can_fork
+
+_OF_ARRAYS = "numpy.ma"
+"""PyArrow imports it with the first array of NumPy that it is given."""
+_OF_MESSAGES = "polars"
+
+
+def import_for_children(tasks: Sequence[ReadTask]) -> None:
+    """Import what the format of the first of some files needs, which are of this machine.
+
+    What cannot be read or told is left to the children.
+    """
+    first = next((task for task in tasks if task.file.left_out is None and task.file.size), None)
+    if first is None or not can_fork():
+        return
+    known: LogFormat | None = None
+    with suppress(CepctlError, OSError):
+        known = _format_of(first)
+    import_module(_OF_ARRAYS)
+    if known is not None and known.messages is not None:
+        import_module(_OF_MESSAGES)
+
+
+def _format_of(task: ReadTask) -> LogFormat | None:
+    if task.input_format is not None:
+        return format_named(task.input_format)
+    with open_log(task.file.location) as log:
+        return next((known for known in known_formats() if known.reader.recognises(log.head)), None)
