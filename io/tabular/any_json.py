@@ -124,8 +124,9 @@ class AnyJsonReader:
         events = JsonEvents(source, _options(options, shape, source), report, shape)
         chunks = Chunks(text)
         if _by_lines(shape):
-            for lines in _lines(chunks, source):
-                yield from events.of_lines(lines)
+            for lines in lines_in(chunks, _BATCH_RECORDS):
+                alike = events.of_alike(lines)
+                yield from events.of_lines(_records_of(lines, source)) if alike is None else alike
         else:
             blocks = _Blocks(events)
             for each in _records(chunks, shape, source, report):
@@ -173,11 +174,6 @@ def _options(options: ReadOptions, shape: JsonShape, source: str) -> ReadOptions
             )
         options = replace(options, time_format=shape.time_form[0])
     return options
-
-
-def _lines(chunks: Chunks, source: str) -> Iterator[RecordLines]:
-    """The records of a file each of whose lines is one."""
-    return (_records_of(lines, source) for lines in lines_in(chunks, _BATCH_RECORDS))
 
 
 def _records_of(lines: Lines, source: str) -> RecordLines:

@@ -11,20 +11,22 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.io.contract.batches import INFERRED
+from cepctl.io.contract.batches import BATCH_CELLS, INFERRED
 from cepctl.io.contract.message_template import OTHERS
 from cepctl.io.contract.natural_columns import pure_text
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.source.json_objects import text_fields
 from cepctl.io.source.line_blocks import Lines
-from cepctl.io.tabular.columns import raw_batch
+from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.composed import columns_meant
 from cepctl.io.tabular.flat_records import columns_of_fields, record_of_fields
 from cepctl.io.tabular.json_lines import BlockRecords, RecordLines, RecordTable
 from cepctl.io.tabular.json_shape import JsonShape
 from cepctl.io.tabular.mapping import RESERVED
+from cepctl.io.tabular.nested_fields import nested_fields
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
+from cepctl.numeric.arrays import Numbers
 from cepctl.schema import ATTRIBUTE_PREFIX
 
 TOO_DEEP = "nested too deeply"
@@ -139,6 +141,30 @@ class JsonEvents:
             fields[EVENT_TYPE] = types.to_pylist()
         yield from self.of_records(BlockRecords(fields, numbers, numbers, raw), messages, bad)
 
+    def of_alike(self, lines: Lines) -> list[pa.RecordBatch] | None:
+        """As `of_lines`, of lines whose fields are alike; None where each has to be read."""
+        if not self.table.may_be_alike(lines):
+            return None
+        found = nested_fields(lines, BATCH_CELLS) or {}
+        types, messages = said_by(self._asked(found), len(lines), self.shape)
+        rows = self.table.counted(self._rows_alike(lines, found, types) if found else None)
+        return None if rows is None else self._events([rows], rows.numbers, messages)
+
+    def _rows_alike(self, lines: Lines, found: Mapping[str, pa.Array], types: pa.Array) -> BlockRows | None:
+        named = self._names(found)
+        fields = {own: found[name] for name, own in named}
+        mapped = {column for _, column in self.options.columns}
+        if len(fields) < len(named) or not mapped <= fields.keys():
+            return None
+        if not self.type_is_mapped:
+            fields[EVENT_TYPE] = types
+        return self.table.rows_of(lines, fields)
+
+    def _asked(self, found: Mapping[str, pa.Array]) -> dict[str, list[Any]]:
+        """The fields that types and messages are told from."""
+        names = (*self.shape.types, *filter(None, [self.shape.message]), *self.shape.others)
+        return {name: found[name].to_pylist() for name in names if name in found}
+
     def own_name(self, name: str) -> str | None:
         """The name of a field as an attribute: none of those of events, unless mapped; None for the type."""
         if name == EVENT_TYPE and self.shape.types[:1] == (EVENT_TYPE,):
@@ -154,15 +180,21 @@ class JsonEvents:
     ) -> Iterator[pa.RecordBatch]:
         """The events of records with these messages, with the rejects of the same block."""
         with among_rejects(self.report, bad):
-            batches = [
-                raw_batch(rows, self.source, self.options, self.report) for rows in self.table.rows(records)
-            ]
-        for events in batches:
-            if self.shape.message is None:
-                yield events
-            else:
-                place = np.searchsorted(records.numbers, events.column("number").to_numpy())
-                yield self._typed(events, messages.take(pa.array(place)))
+            batches = self._events(self.table.rows(records), records.numbers, messages)
+        yield from batches
+
+    def _events(
+        self, rows: Iterable[BlockRows], numbers: Numbers, messages: pa.Array
+    ) -> list[pa.RecordBatch]:
+        """The events of rows, whose records have these numbers and messages."""
+        batches = [raw_batch(each, self.source, self.options, self.report) for each in rows]
+        if self.shape.message is None:
+            return batches
+        places = [np.searchsorted(numbers, events.column("number").to_numpy()) for events in batches]
+        return [
+            self._typed(events, messages.take(pa.array(place)))
+            for events, place in zip(batches, places, strict=True)
+        ]
 
     def _typed(self, events: pa.RecordBatch, told: pa.Array) -> pa.RecordBatch:
         """Events with the types that the templates of their messages are, and what varies in these."""

@@ -37,6 +37,7 @@ from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.composed import columns_meant, name_meant
 from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
+from cepctl.io.tabular.nested_fields import plain_types
 from cepctl.io.tabular.sifting import sifted
 from cepctl.numeric.arrays import Numbers
 from cepctl.schema import ATTRIBUTE_PREFIX, TICK_MAX, TICK_MIN
@@ -255,9 +256,14 @@ class RecordTable:
 
     def rows_alike(self, lines: Lines) -> BlockRows | None:
         """Lines of objects whose fields are of one type each, as the first show; None where some are not."""
-        if self._misfits >= _MOST_MISFITS or not len(lines):
-            return None
-        rows = self._alike(lines)
+        return self.counted(self._alike(lines)) if self.may_be_alike(lines) else None
+
+    def may_be_alike(self, lines: Lines) -> bool:
+        """Whether a look at all lines at once is worth its time: of those before, some were alike."""
+        return self._misfits < _MOST_MISFITS and len(lines) > 0
+
+    def counted(self, rows: BlockRows | None) -> BlockRows | None:
+        """The rows of lines that were looked at at once."""
         self._misfits = 0 if rows is not None else self._misfits + 1
         return rows
 
@@ -268,15 +274,17 @@ class RecordTable:
             return None
         if self.mapping and any("." in key for key in types):
             return None
-        names = [raw_name(key, self.mapping) for key in types]
-        if not self.names.admit(types) or len(set(names)) < len(names) or "pmf" in names:
-            return None
         found = all_fields(lines, types) if len(lines) * len(types) <= BATCH_CELLS else None
-        if found is None or not all(
-            _is_natural(found[key], name) for key, name in zip(types, names, strict=True)
-        ):
+        return None if found is None else self.rows_of(lines, found)
+
+    def rows_of(self, lines: Lines, fields: Mapping[str, pa.Array]) -> BlockRows | None:
+        """Lines with these fields; None where their values may not be told as those of single ones."""
+        names = [raw_name(key, self.mapping) for key in fields]
+        if not self.names.admit(fields) or len(set(names)) < len(names) or "pmf" in names:
             return None
-        columns = dict(zip(names, found.values(), strict=True))
+        columns = dict(zip(names, fields.values(), strict=True))
+        if not all(_is_natural(values, name) for name, values in columns.items()):
+            return None
         columns = {name: values for name, values in columns.items() if values.null_count < len(values)}
         columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
         self.checked, numbers = True, lines.number + np.arange(len(lines))
@@ -313,17 +321,6 @@ class RecordTable:
         columns.setdefault("event_type", pa.nulls(len(records.numbers), pa.string()))
         lines = records.numbers if records.lines is None else records.lines
         return BlockRows(columns, records.numbers, lines, records.raw, mixed)
-
-
-def plain_types(columns: Mapping[str, Sequence[Any]]) -> dict[str, pa.DataType] | None:
-    """The types of fields, all values of each of which are of one; None where some are of several."""
-    kinds = {name: set(map(type, values)) - {type(None)} for name, values in columns.items()}
-    if any(len(each) > 1 or not each <= _PLAIN.keys() for each in kinds.values()):
-        return None
-    return {name: _PLAIN[kind] for name, each in kinds.items() for kind in each}
-
-
-_PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 
 
 def _is_natural(values: pa.Array, name: str) -> bool:

@@ -161,6 +161,11 @@ LINES = {
         '{"level": "", "ts": "2026-06-14T08:15:06Z", "msg": " ", "time": "now", "attr:time": 1, "http": {}}',
         '{"ts": "2026-06-14T08:15:06Z", "http": "x", "http.m": "POST", "tags": [1, "a"]}',
         '{"ts": "2026-06-14T08:15:06Z", "msg": null, "event_type": 5}',
+        '{"ts": "2026-06-14T08:15:07Z", "msg": "c", "http": {"m": "PUT", "s": {"code": 7}}}',
+        '{"ts": "2026-06-14T08:15:07Z", "msg": "c", "http": {"m": null, "s": {}}}',
+        '{"ts": "2026-06-14T08:15:07Z", "msg": "c 8", "http": {"m": "PUT", "s": null}}',
+        '{"ts": "2026-06-14T08:15:07Z", "msg": "c 9", "http": null}',
+        '{"ts": "2026-06-14T08:15:07Z", "msg": "c 9", "http": {"m": "PUT", "m": "GET", "s": {"code": 7}}}',
         "{",
     ],
 }
@@ -236,6 +241,25 @@ def test_many_lines_give_what_each_gives_alone(name: str, data: st.DataObject) -
     log = data.draw(st.sampled_from(["\n", "\r\n", " \n"])).join(lines).encode()
     damaged = data.draw(st.just(log) | mutated(log))
     assert_same(name, damaged, data.draw(st.sampled_from(OPTIONS)))
+
+
+ALIKE = [
+    '{"level": "info", "ts": "2026-06-14T08:15:04.978Z", "msg": "order 17", "http": {"m": "GET", "t": 0.25}}',
+    '{"level": "warn", "ts": "2026-06-14T08:15:05Z", "msg": "o 18\\nx", "http": {"m": "PUT", "t": 1.0}}',
+    '{"level": "warn", "ts": "2026-06-14T08:15:05Z", "msg": "", "http": {"m": "PUT", "t": 7.25}}',
+    '{"level": "", "ts": "2026-06-14", "msg": " ", "http": {"m": "", "t": 1e15}}',
+    '{"level": null, "ts": "2026-06-14T08:15:06Z", "msg": null, "http": {"m": null}}',
+    '{"level": "info", "ts": "2026-06-31T08:15:06Z", "msg": "order 19 paid", "http": {}}',
+    '{"level": "info", "ts": "later", "msg": "order 20 paid", "event_type": "odd"}',
+    '{"ts": "2026-06-14T08:15:06Z", "msg": "order 20 paid", "http": null}',
+]
+
+
+@given(data=st.data())
+def test_nested_objects_that_are_alike_give_what_each_gives_alone(data: st.DataObject) -> None:
+    some = data.draw(st.integers(1, len(ALIKE)))
+    lines = data.draw(st.lists(st.sampled_from(ALIKE[:some]), min_size=1, max_size=40))
+    assert_same("json", "\n".join([ALIKE[0], *lines]).encode(), data.draw(st.sampled_from(OPTIONS)))
 
 
 @pytest.mark.parametrize("name", LINES)
