@@ -27,7 +27,7 @@ from cepctl.ingestion.read_tasks import read_tasks
 from cepctl.ingestion.reading import held_to_size
 from cepctl.ingestion.rejects import refuse_mostly_bad, refuse_too_many, write_rejects, write_whole
 from cepctl.ingestion.results import FileResult
-from cepctl.ingestion.room import in_own_process
+from cepctl.ingestion.room import in_own_process, is_little
 from cepctl.ingestion.schemas import unify
 from cepctl.ingestion.spooling import spooled
 from cepctl.ingestion.summary import (
@@ -280,7 +280,9 @@ def _ordered(
 
 def _write(directory: str, scratch: Location, tasks: Sequence[PartTask], runner: Runner) -> None:
     filesystem, _ = scratch.resolve()
-    for number, path in enumerate(runner.run(_write_part, tasks)):
+    little = any(is_little(task.memory, runner.readers) for task in tasks)
+    run = runner.run if little else runner.run_in_threads
+    for number, path in enumerate(run(_write_part, tasks)):
         ending = PurePosixPath(path).suffix
         filesystem.move(path, f"{directory}/{part_name(number, ending)}")
 

@@ -29,13 +29,14 @@ from cepctl.runners.apart import OUT_OF_MEMORY, run_apart
 
 CHUNK_BYTES = 128 << 20
 _LEAST_BYTES = 1 << 20
+_CHUNKS_OF_ENOUGH = 16
 # How GNU's malloc is set: one arena, larger blocks mapped by themselves, the rest given back early.
 _GNU_MALLOC = {-8: 1, -3: 1 << 18, -1: 1 << 20}
 
 
 def chunk_bytes(memory: MemoryBudget) -> int:
     """Bytes of events that reading gathers before it writes them to a chunk."""
-    return min(CHUNK_BYTES, max(memory.own // 16, _LEAST_BYTES))
+    return min(CHUNK_BYTES, max(memory.own // _CHUNKS_OF_ENOUGH, _LEAST_BYTES))
 
 
 def key_bytes(memory: MemoryBudget) -> int:
@@ -48,9 +49,9 @@ def piece_bytes(memory: MemoryBudget) -> int:
     return max(memory.own // 8, _LEAST_BYTES)
 
 
-def is_little(memory: MemoryBudget) -> bool:
-    """Whether chunks are smaller than they would be with enough memory."""
-    return chunk_bytes(memory) < CHUNK_BYTES
+def is_little(memory: MemoryBudget, at_once: int = 1) -> bool:
+    """Whether what so many tasks have at once is less than enough, of which chunks take their part."""
+    return memory.own // (at_once * _CHUNKS_OF_ENOUGH) < CHUNK_BYTES
 
 
 def return_freed(memory: MemoryBudget) -> None:

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 
-from cepctl.engines.concurrency import usable_cores
+from cepctl.engines.concurrency import in_turn, usable_cores
 from cepctl.runners.apart import can_fork, run_apart
 from cepctl.runners.kinds import RunnerSettings
 from cepctl.runners.runner import Item, Result, Runner, Task, Told, Watcher
@@ -18,9 +19,9 @@ _ENOUGH_BYTES = 2_400_000_000
 
 @dataclass(frozen=True)
 class LocalRunner(Runner):
-    """Tasks take all cores themselves, so there is nothing to gain from more of them; but those that read.
+    """Most tasks take all cores themselves, so there is nothing to gain from more of them at once.
 
-    `readers` are the processes that these have.
+    `readers` are the processes that those have which read, and the threads of those that write.
     """
 
     block_bytes: int | None = None
@@ -54,6 +55,10 @@ class LocalRunner(Runner):
             room = self.readers if most_bytes is None else most_bytes // _ENOUGH_BYTES
             return run_apart(function, tasks, died, most_bytes, max(1, min(self.readers, room)), ended)
         return [function(task) for task in tasks]
+
+    def run_in_threads(self, function: Callable[[Task], Result], tasks: Sequence[Task]) -> list[Result]:
+        """One on each core."""
+        return [*in_turn((partial(function, task) for task in tasks), self.readers)]
 
 
 @contextmanager
