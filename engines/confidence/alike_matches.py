@@ -83,6 +83,19 @@ def alike_matches(event: Indexes, others: Sequence[MatchEvents], shapes: PlacedS
     for rule, each in enumerate(others):
         _put_rivals(each.row, each.event, rule, bits, at, keys)
     _name_by_shape(begin, offsets, shapes.shape, shapes.place, bits, keys, places)
+    return first_alike(offsets, keys, places)
+
+
+def first_alike(offsets: Indexes, keys: Indexes, places: Ticks) -> Indexes:
+    """For each of n lists the first that is the same, shape (n,); list i is what stands from offsets[i] on.
+
+    Examples
+    --------
+    >>> offsets, keys = np.array([0, 2, 4, 6]), np.array([7, 8, 7, 8, 7, 8])
+    >>> first_alike(offsets, keys, np.array([0, 5, 0, 6, 0, 5])).tolist()
+    [0, 1, 0]
+    """
+    count = len(offsets) - 1
     found = np.empty(count, dtype=np.int64)
     table = np.full(1 << max((2 * count).bit_length(), 1), -1, dtype=np.int64)
     _fill(offsets, keys, places, table, found)
