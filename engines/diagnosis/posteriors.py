@@ -8,7 +8,7 @@ interval events a bin tells how probable it is that they are under way.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -16,7 +16,7 @@ from cepctl.engines.columns.bindings import Bindings, Group, events_in, take
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints, agreeing, cut_masses, of_points
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.masses import Masses, ticks_between
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.intervals.measure import MeasureOnClocks
 from cepctl.engines.confidence.intervals.rows import measured
@@ -25,7 +25,7 @@ from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.errors import QueryTooLargeError
-from cepctl.numeric.arrays import Indexes, Reals, Ticks
+from cepctl.numeric.arrays import Reals, Ticks
 
 
 def prior_shares(masses: Masses, event: int, edges: Reals) -> Reals:
@@ -38,13 +38,9 @@ def prior_shares(masses: Masses, event: int, edges: Reals) -> Reals:
     >>> prior_shares(masses, 0, np.array([0.5, 1.5, 4.5])).tolist()
     [0.25, 0.75]
     """
-    own = slice(int(masses.starts[event]), int(masses.starts[event + 1]))
     first, last = bin_ticks(edges)
-    lo = np.maximum(masses.lo[own][:, None], first)
-    hi = np.minimum(masses.hi[own][:, None], last)
-    ticks = np.where(lo <= hi, ticks_between(lo, np.maximum(lo, hi)), 0.0)
-    shares: Reals = (ticks * masses.density[own][:, None]).sum(axis=0)
-    return np.minimum(shares, 1.0)
+    event_of_bins = np.full(len(first), event)
+    return np.minimum(cut_masses(masses, event_of_bins, first, last)[1], 1.0)
 
 
 def bin_ticks(edges: Reals) -> tuple[Ticks, Ticks]:
@@ -67,11 +63,19 @@ def posterior_shares(
     """
     if any(each.rule.members_too for each in rivals):
         return None
-    copies = _copies(prepared.events.masses, members, edges)
-    if not len(copies.member):
+    first, last = bin_ticks(edges)
+    bins = len(first)
+    # A copy of each member for each bin that it can be in.
+    member, bin_of = (each.reshape(-1) for each in np.indices((len(members), bins)))
+    event = np.array(members)[member]
+    masses, mass = cut_masses(prepared.events.masses, event, first[bin_of], last[bin_of])
+    held = np.flatnonzero(mass > 0.0)
+    if not len(held):
         return None
+    member, bin_of, mass = member[held], bin_of[held], mass[held]
+    copies = prepared.events.masses.followed_by(masses.take(held))
     count = len(prepared.events)
-    rows = np.zeros(len(copies.member), dtype=np.int64)
+    rows = np.zeros(len(held), dtype=np.int64)
     number = np.arange(len(rows))
     replaced: dict[int, Bindings] = {}
     place = 0
@@ -79,8 +83,8 @@ def posterior_shares(
         batch = take(each, rows)
         size = len(each.members) if isinstance(each, Group) else 1
         matrix = events_in(batch).reshape(len(rows), size).copy()
-        own = (copies.member >= place) & (copies.member < place + size)
-        matrix[own, copies.member[own] - place] = count + number[own]
+        own = (member >= place) & (member < place + size)
+        matrix[own, member[own] - place] = count + number[own]
         flat = matrix.reshape(-1)
         replaced[i] = replace(batch, members=flat) if isinstance(batch, Group) else flat
         place += size
@@ -89,57 +93,14 @@ def posterior_shares(
         for each in rivals
     ]
     try:
-        asked = replace(prepared.measure, masses=copies.masses, sifted=False)
+        asked = replace(prepared.measure, masses=copies, sifted=False)
         found = measure(Batch(asked, replaced, repeated))
     except QueryTooLargeError:
         return None
-    joint = np.where(found.start <= found.end, found.confidence, 0.0) * copies.mass
-    shares = []
-    for at in range(len(members)):
-        own = copies.member == at
-        share = np.zeros(len(edges) - 1)
-        share[copies.bin[own]] = joint[own]
-        shares.append(share / share.sum() if share.sum() > 0 else share)
-    return shares
-
-
-@dataclass(frozen=True)
-class _Copies:
-    """Masses of all events, then of the copies; of which member and bin each copy is, and its share of it."""
-
-    masses: Masses
-    member: Indexes
-    bin: Indexes
-    mass: Reals
-
-
-def _copies(masses: Masses, members: Sequence[int], edges: Reals) -> _Copies:
-    first, last = bin_ticks(edges)
-    member, bins, sizes, lo, hi, density, mass = [], [], [], [], [], [], []
-    for at, event in enumerate(members):
-        own = slice(int(masses.starts[event]), int(masses.starts[event + 1]))
-        cut_lo = np.maximum(masses.lo[own][None, :], first[:, None])
-        cut_hi = np.minimum(masses.hi[own][None, :], last[:, None])
-        kept = cut_lo <= cut_hi
-        used = np.flatnonzero(kept.any(axis=1))
-        member.append(np.full(len(used), at))
-        bins.append(used)
-        sizes.append(kept.sum(axis=1)[used])
-        lo.append(cut_lo[kept])
-        hi.append(cut_hi[kept])
-        ticks = np.where(kept, ticks_between(cut_lo, np.maximum(cut_lo, cut_hi)), 0.0)
-        inside = (ticks * masses.density[own]).sum(axis=1)
-        mass.append(inside[used])
-        density.append((masses.density[own] / np.where(inside > 0, inside, 1.0)[:, None])[kept])
-    offsets = np.concatenate([masses.starts, masses.starts[-1] + np.cumsum(np.concatenate(sizes))])
-    own_starts = offsets[len(masses.lower) :]
-    all_lo, all_hi = np.concatenate([masses.lo, *lo]), np.concatenate([masses.hi, *hi])
-    grown = Masses(
-        np.concatenate([masses.lower, all_lo[own_starts[:-1]]]),
-        np.concatenate([masses.upper, all_hi[own_starts[1:] - 1]]),
-        offsets, all_lo, all_hi, np.concatenate([masses.density, *density]),
-    )  # fmt: skip
-    return _Copies(grown, np.concatenate(member), np.concatenate(bins), np.concatenate(mass))
+    joint = np.where(found.start <= found.end, found.confidence, 0.0) * mass
+    shares = np.zeros((len(members), bins))
+    shares[member, bin_of] = joint
+    return [each / each.sum() if each.sum() > 0 else each for each in shares]
 
 
 def under_way(endpoints: Endpoints, event: int, ticks: Ticks) -> Reals:

@@ -152,10 +152,7 @@ def clock_chains(batch: Batch, rows: Indexes) -> Found:
     if len(left) and clocks.is_tied.any():
         from cepctl.engines.confidence.clocks.tied_chains import tied_chains
 
-        def placed(masses: Masses, copies: Indexes) -> Measured:
-            return measure.placed(masses).chains(copies)
-
-        tied, of_tied = tied_chains(clocks, measure.system, measure.window, events[left], placed)
+        tied, of_tied = tied_chains(clocks, measure.system, events[left])
         found.put(left[tied], of_tied)
         left = np.delete(left, tied)
     if not len(left):

@@ -12,12 +12,9 @@ When such a chain can happen is told by difference constraints, so that no offse
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 import numpy as np
 
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
-from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, WeighedMasses, joined
 from cepctl.engines.confidence.clocks.frames import Frames, frames_over_all, is_wide
 from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
@@ -31,13 +28,8 @@ from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 MATCHES_AT_ONCE = 10_000
 _FAR = np.int64(1) << 61
 
-Chains = Callable[[Masses, Indexes], Measured]
-"""From the masses of copies, and chains of these, to what is measured."""
 
-
-def tied_chains(
-    clocks: EventClocks, system: Ticks, window: int | None, matches: Indexes, chains: Chains
-) -> tuple[Indexes, Measured]:
+def tied_chains(clocks: EventClocks, system: Ticks, matches: Indexes) -> tuple[Indexes, Measured]:
     """Measure those of matches, shape (n, l), whose clocks are tied; which these are.
 
     Parameters
@@ -46,12 +38,8 @@ def tied_chains(
         Of all events.
     system
         Closed constraints of the chain, shape (l, l).
-    window
-        W in ticks, None for none.
     matches
         The events of each match in chain order.
-    chains
-        Measures chains of independent events.
 
     Raises
     ------

@@ -45,7 +45,7 @@ def moved_groups(events: Events, clauses: Clauses) -> Indexes | None:
 
 def _mostly_differ(first: Indexes) -> bool:
     """Whether all but an eighth of some groups differ."""
-    return 8 * np.count_nonzero(first == np.arange(len(first))) > 7 * len(first)
+    return bool(8 * np.count_nonzero(first == np.arange(len(first))) > 7 * len(first))
 
 
 def _alike(events: Events, clauses: Clauses) -> Indexes:
