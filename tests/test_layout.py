@@ -120,7 +120,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence",
         "engines.confidence.chain",
     },
-    "engines.confidence.sets": {"engines.columns", "engines.pattern", "engines.confidence"},
     "engines.confidence.orders": {
         "laws",
         "engines.columns",
@@ -149,7 +148,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
         "engines.confidence.occurrence",
-        "engines.confidence.sets",
     },
     "engines.confidence.clocks": {
         "engines.columns",
@@ -200,7 +198,6 @@ MAY_IMPORT: dict[str, set[str]] = {
         "engines.confidence.chain",
         "engines.confidence.coupled",
         "engines.confidence.occurrence",
-        "engines.confidence.sets",
         "engines.confidence.orders",
         "engines.confidence.points",
         "engines.confidence.clocks",

@@ -14,7 +14,6 @@ import pyarrow.compute as pc
 
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.columns.clocks import EventClocks, event_clocks
-from cepctl.engines.columns.dependence import Dependence
 from cepctl.engines.columns.endpoints import (
     UNBOUNDED_LENGTH,
     Endpoints,
@@ -32,7 +31,54 @@ from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.schema import CLOCK, END_PMF, END_TIME, LENGTH_LOWER, LENGTH_UPPER
 
 if TYPE_CHECKING:
+    from cepctl.engines.columns.clocks import EventClocks
+    from cepctl.engines.columns.ties import EventTies
     from cepctl.engines.confidence.orders.under_laws import LawfulOrders
+
+
+@dataclass(frozen=True)
+class Dependence:
+    """Nothing of it where each event is independent of all others.
+
+    `clocks`: those that events share; `ties`: what is given of them; `orders`: what laws of order say.
+    """
+
+    clocks: EventClocks | None = None
+    ties: EventTies | None = None
+    orders: LawfulOrders | None = None
+
+    @property
+    def on_clocks(self) -> bool:
+        """Whether events may share clocks."""
+        return self.clocks is not None
+
+    @property
+    def given(self) -> bool:
+        """Whether something is given of events."""
+        return self.ties is not None
+
+    @property
+    def under_law(self) -> bool:
+        """Whether laws weigh the orders of some events."""
+        return self.orders is not None
+
+    @property
+    def weighs(self) -> bool:
+        """Whether some worlds count for more than the masses of their ticks say, or not at all."""
+        return self.given or self.under_law
+
+    def but_for_ties(self) -> Dependence:
+        """How events depend on each other where nothing is given."""
+        return replace(self, ties=None)
+
+    def but_for_orders(self) -> Dependence:
+        """How events depend on each other where no law speaks of their orders."""
+        return replace(self, orders=None)
+
+
+INDEPENDENT = Dependence()
+"""That of events which share nothing."""
+
 
 _MOST_TEXT = 1 << 31
 """Bytes that a column of strings holds, if its offsets have 32 bits."""

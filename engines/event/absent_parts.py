@@ -21,8 +21,7 @@ from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.event.awaited_rests import Rests
-from cepctl.engines.event.first_parts import FirstParts
+from cepctl.engines.event.awaited_rests import FirstParts, Rests
 from cepctl.engines.event.hidden_events import OF_GAP, ROWS_AT_ONCE, HiddenEvents, entries_of, require_few
 from cepctl.engines.event.scanned_parts import ScannedParts
 from cepctl.engines.pattern.blocks import (

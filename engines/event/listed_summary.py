@@ -22,7 +22,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
-from cepctl.engines.columns.dependence import INDEPENDENT
+from cepctl.engines.columns.events import INDEPENDENT
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.coupled.clauses import clauses_of
 from cepctl.engines.confidence.measured import Total
@@ -30,7 +30,7 @@ from cepctl.engines.confidence.occurrence.separators import MOST_TOGETHER
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
-from cepctl.engines.event.summary_rows import SummaryBatch
+from cepctl.engines.event.kleene_summary import SummaryBatch
 from cepctl.engines.event.taker_rows import TakerRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.numeric.arrays import Flags, Indexes, Reals

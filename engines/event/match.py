@@ -38,7 +38,7 @@ from cepctl.plan.summary import listing_reasons, owning_component, require_summa
 from cepctl.plan.support import refuse_intervals, require_engine, require_known_clocks
 
 if TYPE_CHECKING:
-    from cepctl.engines.event.summary_rows import SummaryBatch
+    from cepctl.engines.event.kleene_summary import SummaryBatch
 
 _HELD_AT_LEAST = 100_000
 _MOST_CHOSEN = 100_000
@@ -250,8 +250,8 @@ def _summaries(
         parts = [partial(_summarised, source, each) for each in summary.parts(owned, threshold)]
         yield from concurrently(telling(parts, told), options.threads)
         return
+    from cepctl.engines.event.kleene_summary import reaching
     from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
-    from cepctl.engines.event.summary_rows import reaching
 
     with told_as_listing(source.plan):
         if listed is None or len(listed.sources) < len(prepared):

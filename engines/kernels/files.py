@@ -47,9 +47,9 @@ from cepctl.engines.kernels.keys import (
     is_unchanged,
     key_of,
     name_of,
+    name_uniquely,
     use_of,
 )
-from cepctl.engines.kernels.names import name_uniquely
 from cepctl.process.trust.ownership import fault_of
 
 _DISPATCHER = "numba.core.dispatcher"

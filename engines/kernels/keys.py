@@ -13,20 +13,26 @@ machines of that platform, where none is kept for their own.  A kernel whose cod
 is not known here has no key, and is not kept.
 
 Runs before Numba is imported: imports the standard library only.
+
+Names of compiled functions are no other process's.  Numba numbers the functions that it compiles, 1, 2, 3 in
+each process, because functions of one name and one type may differ in what they close over: sorting and
+finding an order are both "run_quicksort1".  Kernels that several processes compiled meet in one.  There a
+name means one function, the first of that name, so that a kernel would call the function of another, and
+compute wrong numbers without an error.  So each process counts from a random number of 64 bits on.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import pkgutil
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cache
 from importlib import metadata
+from itertools import count
 from types import CodeType, ModuleType
 from typing import Any
-
-from cepctl.engines.kernels.names import SCHEME
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
@@ -231,3 +237,23 @@ def _type(given: Any) -> str:
         return f"{type(given).__name__} {given}"
     named = getattr(given, "instance_class", tuple)
     return f"{type(given).__name__} {named.__module__}.{named.__qualname__} {fields} ({', '.join(parts)})"
+
+
+SCHEME = "names of one process each"
+"""Tells kernels whose functions are named so from older ones."""
+_COUNTED = 32  # bits: what one process compiles is numbered within these
+_counters: list[Any] = []
+
+
+def name_uniquely(identity: Any) -> None:
+    """Have Numba's identities of functions, a class, count so, in this process and in those it forks."""
+    if not _counters:
+        os.register_at_fork(after_in_child=_begin_anew)
+    if identity not in _counters:
+        _counters.append(identity)
+    _begin_anew()
+
+
+def _begin_anew() -> None:
+    for identity in _counters:
+        identity._unique_ids = count(int.from_bytes(os.urandom(8), "little") << _COUNTED)

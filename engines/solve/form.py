@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from cepctl.engines.confidence.sets.between import has_set_between
+from cepctl.engines.confidence.sets_between import has_set_between
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.total_orders import has_total_orders
 

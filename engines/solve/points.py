@@ -171,7 +171,7 @@ def settled(batch: Batch, rows: Indexes) -> Found:
 
 def sets(batch: Batch, rows: Indexes) -> Found:
     """Matches whose members lie between two events."""
-    from cepctl.engines.confidence.sets.between import sets_between
+    from cepctl.engines.confidence.sets_between import sets_between
 
     groups = [each.take(rows) for each in batch.groups]
     found, measured = sets_between(batch.measure.shape, batch.measure.masses, groups)

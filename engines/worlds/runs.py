@@ -17,7 +17,7 @@ from dataclasses import dataclass, replace
 from itertools import product
 from typing import TYPE_CHECKING
 
-from cepctl.engines.worlds import next_match
+from cepctl.engines.worlds import readings
 from cepctl.engines.worlds.bound_events import extent
 from cepctl.engines.worlds.expressions import holds, reads_finished
 
@@ -130,7 +130,7 @@ def runs(search: Bindable, ticks: Ticks) -> Iterator[Bound]:
     lead = search.alternative.lead
     if lead:
         for bound in search.bindings(ticks, lead):
-            if next_match.holds(search, ticks, bound):
+            if readings.holds(search, ticks, bound):
                 before = {i: bound[i] for i in lead[:-1]}
                 yield from Run(
                     search, ticks, len(lead) - 1, bound[lead[-1]], before, *extent(ticks, bound)

@@ -13,7 +13,7 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.worlds import clocks, next_match, readings, stream
+from cepctl.engines.worlds import clocks, readings, stream
 from cepctl.engines.worlds.bound_events import Binding, Bound, Edge, Group, Ticks, extent
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.search import WorldSearch
@@ -141,15 +141,15 @@ MUTANTS = [
     Mutant("links are not asked", chain_cases(), WorldSearch, "links_hold", _always),
     Mutant("a histogram is uniform", chain_cases(), clocks, "_own_ticks", _uniform),
     Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
-    Mutant("ties are rivals", next_match_cases(), next_match, "holds", _ties_are_rivals),
+    Mutant("ties are rivals", next_match_cases(), readings, "holds", _ties_are_rivals),
     Mutant(
         "links do not decide rivals",
         next_match_cases(),
-        next_match,
+        readings,
         "holds",
         _links_do_not_decide_rivals,
     ),
-    Mutant("timings decide rivals", timing_cases(NEXT), next_match, "holds", _timings_decide_rivals),
+    Mutant("timings decide rivals", timing_cases(NEXT), readings, "holds", _timings_decide_rivals),
     Mutant("timings are not asked", timing_cases(), WorldSearch, "_timings_hold", _always),
     Mutant("negation includes the ends", negation_cases(), WorldSearch, "_gap", _closed_gap),
     Mutant(
@@ -167,7 +167,7 @@ MUTANTS = [
     ),
     Mutant("a group has one member", kleene_cases(), WorldSearch, "_groups", _single_members),
     Mutant("a sequence is written by id", sequence_cases(), WorldSearch, "_groups", _sequences_by_id),
-    Mutant("next match takes any group", kleene_cases(NEXT), next_match, "_group_holds", _always),
+    Mutant("next match takes any group", kleene_cases(NEXT), readings, "_group_holds", _always),
     Mutant(
         "contiguity takes any group",
         kleene_cases(STRICT, PARTITION),

@@ -15,13 +15,15 @@ import numpy as np
 
 from cepctl.engines.columns.tick_masses import density_at
 from cepctl.engines.confidence.gaps.product_trees import (
+    INDEX,
     MOST_PLACES,
     ProductPlan,
+    add_rows,
     fill_plan,
+    inner_product,
     multiply,
     plan_room,
 )
-from cepctl.engines.confidence.gaps.rows import INDEX, add_rows, inner_product
 from cepctl.engines.confidence.gauss_nodes import (
     place_real,
     place_real_to_end,

@@ -24,8 +24,13 @@ from cepctl.engines.confidence.gaps.gap_rows import (
     share_points,
     values_at,
 )
-from cepctl.engines.confidence.gaps.product_trees import MOST_PLACES, fill_plan
-from cepctl.engines.confidence.gaps.rows import INDEX, add_rows, inner_product
+from cepctl.engines.confidence.gaps.product_trees import (
+    INDEX,
+    MOST_PLACES,
+    add_rows,
+    fill_plan,
+    inner_product,
+)
 from cepctl.engines.confidence.gauss_nodes import place_real, shares_of_sums_to_end
 from cepctl.engines.confidence.quadrature import most_nodes, place_nodes
 from cepctl.engines.kernels.kernel import inner

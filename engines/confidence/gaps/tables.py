@@ -27,7 +27,7 @@ import numpy as np
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, window_ticks
-from cepctl.engines.confidence.gaps.rows import AT_ONCE, INDEX, ONE, THREE, TWO, exclude, room_for
+from cepctl.engines.confidence.gaps.product_trees import AT_ONCE, INDEX, ONE, THREE, TWO, exclude, room_for
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 

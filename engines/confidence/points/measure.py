@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, Group
-from cepctl.engines.columns.dependence import INDEPENDENT, Dependence
+from cepctl.engines.columns.events import INDEPENDENT, Dependence
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
@@ -95,7 +95,7 @@ class Measure:
     @property
     def in_one_sum(self) -> bool:
         """Whether a match with a set of events is one sum, and not one for each first and last of them."""
-        from cepctl.engines.confidence.sets.between import has_set_between
+        from cepctl.engines.confidence.sets_between import has_set_between
 
         return has_set_between(self.shape)
 

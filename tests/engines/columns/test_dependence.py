@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.columns.dependence import INDEPENDENT, Dependence
+from cepctl.engines.columns.events import INDEPENDENT, Dependence
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import event_ties
 

@@ -10,8 +10,8 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import masses_of
+from cepctl.engines.confidence import sets_between as between
 from cepctl.engines.confidence.points import confidences
-from cepctl.engines.confidence.sets import between
 from cepctl.engines.event.match import match_events
 from cepctl.engines.pattern.shapes import shape_of
 from cepctl.engines.worlds.engine import match_table

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.engines.kernels.names import name_uniquely
+from cepctl.engines.kernels.keys import name_uniquely
 
 # Sorting is done by the seventh function that Numba compiles for the first kernel, and so is what the second
 # does; to Numba both are `run_quicksort1` of an array of whole numbers.

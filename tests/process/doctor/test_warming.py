@@ -29,7 +29,7 @@ ENTRIES = {
     "pattern.difference_constraints._tighten",
     "search.kleene.cell_products.lengthen",
     "search.kleene.cell_products.count_tries",
-    "confidence.sets.sums.sum_sets",
+    "confidence.sets_between.sum_sets",
     "search.search._extended",
     "confidence.gaps.tables._solve",
     "confidence.gaps.polynomials._solve",
