@@ -9,10 +9,12 @@ from collections.abc import Sequence
 from contextlib import suppress
 from importlib import import_module
 
+import pyarrow as pa
+
 from cepctl.errors import CepctlError
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.log_format import LogFormat
-from cepctl.io.formats import format_named, known_formats, open_log
+from cepctl.io.formats import HEAD_BYTES, format_named, known_formats
 from cepctl.runners.apart import can_fork
 
 _OF_ARRAYS = "numpy.ma"
@@ -29,7 +31,7 @@ def import_for_children(tasks: Sequence[ReadTask]) -> None:
     if first is None or not can_fork():
         return
     known: LogFormat | None = None
-    with suppress(CepctlError, OSError):
+    with suppress(CepctlError, OSError, pa.ArrowInvalid):
         known = _format_of(first)
     import_module(_OF_ARRAYS)
     if known is not None and known.messages is not None:
@@ -39,5 +41,8 @@ def import_for_children(tasks: Sequence[ReadTask]) -> None:
 def _format_of(task: ReadTask) -> LogFormat | None:
     if task.input_format is not None:
         return format_named(task.input_format)
-    with open_log(task.file.location) as log:
-        return next((known for known in known_formats() if known.reader.recognises(log.head)), None)
+    filesystem, path = task.file.location.resolve()
+    with filesystem.open_input_stream(path, compression=None) as file:
+        # As it lies there: what unpacks files is called in children alone, which a hostile one may kill.
+        head = file.read(HEAD_BYTES)
+    return next((known for known in known_formats() if known.reader.recognises(head)), None)
