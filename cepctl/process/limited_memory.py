@@ -63,8 +63,11 @@ def may_be_want_of_memory(problem: BaseException | None) -> bool:
     allowed = limit()
     if allowed is None:
         return False
-    if allowed - _most_taken() < _LITTLE:
-        return True
+    try:
+        if allowed - _most_taken() < _LITTLE:
+            return True
+    except MemoryError:
+        return True  # there is no room to look it up
     while problem is not None:
         if isinstance(problem, MemoryError) or any(words in str(problem) for words in _OUT_OF_MEMORY):
             return True

@@ -6,13 +6,24 @@ import json
 import os
 import re
 import tomllib
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+import click
 import pytest
 
 from cepctl.cli import COMMANDS, all_commands, main
-from cepctl.cli.options.settings import CONFIG_VARIABLE, OF_ANY_FOLDER, OF_TESTS, options_of, variables
+from cepctl.cli.options.settings import (
+    CONFIG_VARIABLE,
+    OF_ANY_FOLDER,
+    OF_TESTS,
+    defaults,
+    file_settings,
+    options_of,
+    variables,
+)
+from cepctl.errors import CepctlError
 
 QUERY = "PATTERN SEQ(A a, B b)"
 
@@ -115,12 +126,31 @@ def test_what_config_prints_is_a_file_that_says_the_same(
         ("match = 1\n", "cepctl.toml: 'match' must be a table: [match]"),
         ("top-k = 'x'\n", "'x' is not a valid integer range (from cepctl.toml)"),
         ("[match]\ntop-k = 0\n", "0 is not in the range x>=1 (from cepctl.toml [match])"),
+        ("[match]\ntop-k = 1.5\n", "'1.5' is not a valid integer range (from cepctl.toml [match])"),
+        ("[match]\ntop-k = [1, 2]\n", "cepctl.toml [match]: 'top-k' takes one value, not a list"),
+        ("[match]\nname = [['a=b']]\n", "'name' takes a list of values, not of lists or tables"),
+        ("top-k = {a = 1}\n", "cepctl.toml: there is no command 'top-k'"),
+        (f"top-k = {'9' * 5000}\n", "cepctl.toml is not valid TOML: a number in it has too many digits"),
     ],
 )
 def test_nothing_in_the_file_is_ignored(text: str, message: str, capsys: pytest.CaptureFixture[str]) -> None:
     configured(text)
     assert message in refused(capsys, "match", QUERY, "log.csv")
     assert message in refused(capsys, "config", "match")
+
+
+VALUES = ("inf", "nan", "1e400", "[]", "[1]", "[[1]]", "{a = 1}", "07:00:00", "2026-06-14", "true", '""')
+
+
+@pytest.mark.parametrize("command", all_commands(), ids=lambda each: each.name)
+def test_a_value_of_the_file_is_taken_or_refused_whatever_its_type(command: click.Command) -> None:
+    for value in VALUES:
+        for name, option in options_of(command).items():
+            configured(f"[{command.name}]\n{name} = {value}\n")
+            with suppress(CepctlError, click.UsageError):
+                settings = file_settings(command, all_commands, COMMANDS, "cepctl.toml")
+                context = click.Context(command, default_map=defaults(command, settings))
+                option.process_value(context, option.consume_value(context, {})[0])
 
 
 def test_an_option_of_another_command_is_no_mistake_at_the_top(capsys: pytest.CaptureFixture[str]) -> None:

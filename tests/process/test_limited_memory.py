@@ -39,7 +39,7 @@ def limited(megabytes: int, *arguments: str, at: Path | None = None) -> subproce
 @pytest.mark.parametrize(
     ("command", "megabytes"),
     [
-        *((["--help"], few) for few in (28, 32, 100)),
+        *((["--help"], few) for few in (28, 30, 32, 34, 36, 100)),
         *((["formats"], few) for few in (100, 250, 330, 400, 500)),
         *((QUERY, few) for few in (250, 450, 700, 850, 1000)),
     ],

@@ -22,7 +22,7 @@ import os
 import re
 import tomllib
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import get_close_matches
 from pathlib import Path
 from typing import Any
@@ -30,6 +30,7 @@ from typing import Any
 import click
 from click.core import ParameterSource
 
+from cepctl.cli.options.file_values import as_on_the_command_line
 from cepctl.errors import UsageError
 from cepctl.process.trust.ownership import fault_of, unsafe_because
 from cepctl.process.trust.toml_text import toml_document
@@ -149,7 +150,7 @@ def file_settings(
     ------
     UsageError
         If the file is missing (when named) or could be another's (when not), is not TOML, or sets what no
-        command has.
+        command has, or to what no option can be set.
     """
     path = Path(file or DEFAULT_FILE)
     if file is None and not path.is_file():
@@ -172,6 +173,10 @@ def file_settings(
         _require(key in options, path, f"'{name}' has no option '{key}'", key, options)
     said = {key: FileSetting(value, str(path)) for key, value in common.items() if key in options}
     said |= {key: FileSetting(value, f"{path} [{name}]") for key, value in own.items()}
+    said = {
+        key: replace(each, value=as_on_the_command_line(each.value, options[key], key, each.place))
+        for key, each in said.items()
+    }
     if file is None:
         _refuse_what_only_named_files_set(path, said)
     return said

@@ -1,4 +1,4 @@
-"""TOML that people write, or that lies beside logs: what is nested without end is not valid."""
+"""TOML that people write, or that lies beside logs: nests and numbers without end are not valid."""
 
 from __future__ import annotations
 
@@ -15,12 +15,16 @@ def toml_document(text: str) -> dict[str, Any]:
     Raises
     ------
     TOMLDecodeError
-        If it is not valid, or nested too deeply to be read.
+        If it is not valid, nested too deeply to be read, or holds a number that Python does not read.
     """
     try:
         document = tomllib.loads(text)
     except RecursionError:
         raise tomllib.TOMLDecodeError("it is nested too deeply") from None
+    except tomllib.TOMLDecodeError:
+        raise
+    except ValueError:
+        raise tomllib.TOMLDecodeError("a number in it has too many digits") from None
     if _is_too_deep(document):
         raise tomllib.TOMLDecodeError("it is nested too deeply")
     return document
