@@ -124,7 +124,7 @@ def ticks(column: pa.Array | None, name: str, count: int, read: ReadContext) -> 
     if pa.types.is_timestamp(column.type):
         found = _from_timestamps(column, read)
     elif pa.types.is_string(column.type) and np.count_nonzero(numbers.known) < count - column.null_count:
-        found = _written(without(column, numbers.known), name, read)
+        found = _written(without(column, numbers.known), name, read, int(np.count_nonzero(numbers.known)))
     else:
         found = _no_instants(count)
     cut = np.count_nonzero(found.finer_than(read.unit))
@@ -153,7 +153,7 @@ def instants(column: pa.Array | None, name: str, as_ticks: Flags, read: ReadCont
     numbers = counts(column)
     if not is_text:
         return _from_numbers(numbers, name, as_ticks, read)
-    texts = _written(without(column, numbers.known), name, read)
+    texts = _written(without(column, numbers.known), name, read, int(np.count_nonzero(numbers.known)))
     lone = numbers.known & ~as_ticks
     if not 0 < _FEWEST_WRITTEN * np.count_nonzero(lone) <= np.count_nonzero(texts.known):
         lone = np.zeros(len(lone), np.bool_)
@@ -315,9 +315,10 @@ def _spelt(column: str) -> str:
 # --- written times -------------------------------------------------------------------------
 
 
-def _written(texts: pa.Array, name: str, read: ReadContext) -> WrittenInstants:
+def _written(texts: pa.Array, name: str, read: ReadContext, numbers: int = 0) -> WrittenInstants:
+    """Written times of a column, in which so many `numbers` stand beside them."""
     texts = without(texts, blanks(texts))
-    parsed = parse_times(texts, read.options, read.report)
+    parsed = parse_times(texts, read.options, read.report, numbers)
     known = flags(parsed.time.is_valid())
     form, problems = read.options.time_format, parsed.problems
     if form is not None and name == "time":
@@ -326,7 +327,7 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> WrittenInstants:
     if form is None:
         like_times = known.copy()
         like_times[list(parsed.problems)] = True
-        _require_iso(texts, like_times, name, read)
+        _require_iso(texts, like_times, name, read, numbers)
     none = _no_instants(len(known))
     return WrittenInstants(
         filled(parsed.time.cast(pa.int64())),
@@ -341,17 +342,17 @@ def _written(texts: pa.Array, name: str, read: ReadContext) -> WrittenInstants:
     )
 
 
-def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext) -> None:
+def _require_iso(texts: pa.Array, known: Flags, name: str, read: ReadContext, numbers: int) -> None:
     """Raise LogFormatError when written dates of a column are in another form than ISO 8601.
 
-    One among many that are of ISO 8601 is damaged.
+    One among many that are of ISO 8601, or among many `numbers`, is damaged.
     """
     forms = read.report.time_forms
-    if f"{name} texts" in forms or not len(known):
+    if f"{name} texts" in forms or f"{name} numbers" in forms or not len(known):
         return
     first = int(np.argmax(known)) if known.any() else len(known)
     unread = np.flatnonzero(flags(texts.is_valid())[:first])
-    if _FEWEST_WRITTEN * len(unread) <= np.count_nonzero(known):
+    if _FEWEST_WRITTEN * len(unread) <= np.count_nonzero(known) + numbers:
         unread = unread[:0]
     for row in unread[:_TEXTS_LOOKED_AT]:
         text = texts[int(row)].as_py()

@@ -163,8 +163,12 @@ def _may_be_object(line: str) -> bool:
 
 
 def _is_an_event(line: str) -> bool:
-    """Whether a line is an object with a type, and with a time or an interval: one without is any JSON."""
-    return line.startswith("{") and '"event_type"' in line and any(name in line for name in _TIMED)
+    """Whether a line is an object with a type, and with a time or an interval: one without is any JSON.
+
+    A comma behind it makes it an element of an array.
+    """
+    is_object = line.startswith("{") and not line.endswith(",")
+    return is_object and '"event_type"' in line and any(name in line for name in _TIMED)
 
 
 def record_blocks(

@@ -15,6 +15,7 @@ left (_OTHERS).
 from __future__ import annotations
 
 import json
+import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
@@ -44,6 +45,8 @@ _DEEPEST_PATH = 3
 _MANY_TYPES = 20
 _FEW_RECORDS = 10
 _MENDINGS = 20
+_DEEPEST = 200
+_LONGEST_NUMBER = 1_000
 _TYPES = (
     *("event.action", "eventname", "eventtype", "event", "action", "activity", "operationname", "operation"),
     *("methodname", "protopayload.methodname", "detailtype", "mt"),
@@ -56,6 +59,10 @@ _OF_WINDOWS = re.compile(
 )
 _BRACKETS = re.compile(r'"(?:[^"\\]|\\.)*"|[\[\]{}]')
 _DECODER = json.JSONDecoder()
+# Here a number that Python does not read is one that no record is told by.
+_ANY_NUMBERS = json.JSONDecoder(
+    parse_int=lambda digits: int(digits) if len(digits) < _LONGEST_NUMBER else math.inf
+)
 
 
 @dataclass(frozen=True)
@@ -179,12 +186,29 @@ def _mended(text: str) -> list[Any]:
         if not end:
             return []
         try:
-            return [json.loads(text[:end] + closing)]
+            return [_ANY_NUMBERS.decode(text[:end] + closing)]
         except json.JSONDecodeError as problem:
             text = text[: min(problem.pos, end - 1)]
-        except (ValueError, RecursionError):
-            return []
+        except RecursionError:
+            text = _shallow(text)
     return []
+
+
+def _shallow(text: str) -> str:
+    """The text with `null` in the place of each value that nests too deeply, up to one that is cut."""
+    kept: list[str] = []
+    begin = depth = 0
+    for found in _BRACKETS.finditer(text):
+        sign = found[0]
+        if sign in "[{":
+            depth += 1
+            if depth == _DEEPEST:
+                kept += [text[begin : found.start()], "null"]
+        elif sign in "]}":
+            if depth == _DEEPEST:
+                begin = found.end()
+            depth = max(depth - 1, 0)
+    return "".join(kept if depth >= _DEEPEST else [*kept, text[begin:]])
 
 
 def _whole_objects(text: str) -> tuple[int, str]:

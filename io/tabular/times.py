@@ -56,8 +56,8 @@ class _Distinct:
     problems: dict[int, str]
 
     @classmethod
-    def of(cls, texts: pa.Array, options: ReadOptions) -> _Distinct:
-        """Those of shapes that most times have at once, the others one by one."""
+    def of(cls, texts: pa.Array, options: ReadOptions, numbers: int) -> _Distinct:
+        """Those of shapes that most times have at once, the others one by one; `numbers` stand beside."""
         zone, words = zones_said(options)
         form = options.time_format
         times = shaped_times(texts if form is None else pa.nulls(len(texts), pa.string()))
@@ -71,7 +71,7 @@ class _Distinct:
         for row, text in zip(rows.tolist(), texts.take(pa.array(rows)).to_pylist(), strict=True):
             found._add(row, _read(text, form, zone, words))
         if form is None:
-            found._leave_out_cut(texts)
+            found._leave_out_cut(texts, numbers)
         return found
 
     def _add(self, row: int, time: LogTime | None) -> None:
@@ -84,11 +84,11 @@ class _Distinct:
         for name in ("micros", "zone_seconds", "fold", "grain", "nanos", "zone_given", "cut"):
             getattr(self, name)[row] = getattr(time, name)
 
-    def _leave_out_cut(self, texts: pa.Array) -> None:
-        """Dates that were cut in their day, as among times of day `2026-06-1` is, are no times."""
+    def _leave_out_cut(self, texts: pa.Array, numbers: int) -> None:
+        """Dates that were cut in their day, as among times of day or numbers `2026-06-1` is, are no times."""
         days = np.flatnonzero(self.known & (self.grain >= _DAY))
-        clocks = int(self.known.sum()) + len(self.problems) - len(days)
-        if 2 * clocks > len(texts):
+        clocks = int(self.known.sum()) + len(self.problems) - len(days) + numbers
+        if 2 * clocks > len(texts) + numbers:
             for row, text in zip(days.tolist(), texts.take(pa.array(days)).to_pylist(), strict=True):
                 self.known[row] = _CUT_DAY.fullmatch(text) is None
 
@@ -97,14 +97,15 @@ def _read(text: str | None, form: str | None, zone: ZoneInfo | None, words: Zone
     return read_time(text, zone, words) if form is None else parse_written(text, form, zone, words)
 
 
-def parse_times(texts: pa.Array, options: ReadOptions, report: ReadReport) -> ParsedTimes:
+def parse_times(texts: pa.Array, options: ReadOptions, report: ReadReport, numbers: int = 0) -> ParsedTimes:
     """Parse a string column; null where a text is not a time.
 
     Of the `options` count the zone of times written without one, UTC when None (the report warns), the words
     that name zones, and the form of the times (io/contract/written_times.py), ISO 8601 when None.
+    `numbers`: how many stand beside the texts.
     """
     encoded = texts.dictionary_encode()
-    found = _Distinct.of(encoded.dictionary, options)
+    found = _Distinct.of(encoded.dictionary, options, numbers)
     _note(found, encoded.indices, options.time_zone, report)
 
     def spread(values: Numbers) -> pa.Array:

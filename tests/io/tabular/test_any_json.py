@@ -16,6 +16,7 @@ from cepctl.ingestion.options import IngestOptions
 from cepctl.ingestion.summary import IngestSummary
 from cepctl.io.contract.reader import ReadOptions
 from cepctl.io.tabular.json_shape import shape_of
+from tests.reader_account import account_of
 
 Row = dict[str, Any]
 
@@ -66,6 +67,35 @@ def test_records_are_found_wherever_they_stand(tmp_path: Path, text: str) -> Non
     (number,) = (name for name in rows[0] if name.endswith("message.v1"))
     assert [row[number] for row in rows] == [0, 1, 2, 3]
     assert len({row["event_id"] for row in rows}) == 4
+
+
+EVENTS = [
+    f'{{"time":"2026-06-14T08:15:{second}.5Z","event_type":"A","v":{second}}}' for second in range(10, 50)
+]
+ARRAYS = {
+    "bracket on its own line": "[\n{}\n]\n".format(",\n".join(EVENTS)),
+    "bracket before the first": "[{}]\n".format(",\n".join(EVENTS)),
+    "comma before each": "[{}]\n".format("\n,".join(EVENTS)),
+    "one line": "[{}]".format(",".join(EVENTS)),
+}
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+def test_an_array_of_events_with_names_of_ours_is_no_file_of_lines(array: str, tmp_path: Path) -> None:
+    rows, summary = taken(tmp_path, ARRAYS[array])
+    assert (len(rows), summary.accounts[0].format) == (40, "json")
+
+
+@pytest.mark.parametrize("array", ARRAYS)
+@pytest.mark.parametrize("number", ["0", "17", "39"])
+@pytest.mark.parametrize("value", ["9" * 5_000, '{"a":' * 1_500 + "1" + "}" * 1_500])
+def test_a_number_or_a_nest_without_end_costs_its_element_alone(
+    array: str, number: str, value: str, tmp_path: Path
+) -> None:
+    """Python refuses to read both."""
+    log = ARRAYS[array].replace(f'"v":{int(number) + 10}}}', f'"v":{value}}}')
+    account = account_of(log.encode(), None)
+    assert (account.refused, account.events, account.rejected) == (None, 39, 1)
 
 
 def shape_of_record(record: object) -> tuple[str, tuple[str, ...], str | None]:

@@ -19,7 +19,13 @@ def with_one(times: list[str], place: int, value: str) -> bytes:
 
 
 @pytest.mark.parametrize("place", [0, 20, 39])
-@pytest.mark.parametrize("value", ["178", "1.5", "-5", "2026", "20260614", "9" * 20, "1781417703123456", "?"])
+@pytest.mark.parametrize(
+    "value",
+    [
+        *("178", "1.5", "-5", "2026", "20260614", "9" * 20, "1781417703123456", "?"),
+        *("17814177.03.12", "14.06.2026 06:15", "2026-06-1", "06:15:00"),
+    ],
+)
 def test_a_damaged_number_among_those_since_1970_is_one_reject(value: str, place: int) -> None:
     account = account_of(with_one(EPOCH, place, value), "csv")
     assert (account.refused, account.events, account.rejected) == (None, 39, 1)
