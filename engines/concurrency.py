@@ -11,10 +11,12 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
 from queue import Empty, Full, Queue
 from threading import Condition, Event, Lock, Semaphore, Thread
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 Item = TypeVar("Item")
 Part = Callable[[], Iterator[Item]]
+OnProgress: TypeAlias = Callable[[int, int], None]
+"""Hears how many parts of the work are done, and of how many."""
 
 _WAITING_PER_THREAD = 2
 _PATIENCE_SECONDS = 0.1
@@ -73,9 +75,9 @@ def in_turn(parts: Iterable[Callable[[], Item]], threads: int) -> Iterator[Item]
         queue.stop()
 
 
-def telling(parts: Sequence[Part[Item]], told: Callable[[int, int], None] | None) -> Sequence[Part[Item]]:
+def telling(parts: Sequence[Part[Item]], on_progress: OnProgress | None) -> Sequence[Part[Item]]:
     """Parts of which each that is done tells how many are, and of how many."""
-    if told is None:
+    if on_progress is None:
         return parts
     lock, done = Lock(), 0
 
@@ -84,7 +86,7 @@ def telling(parts: Sequence[Part[Item]], told: Callable[[int, int], None] | None
         yield from part()
         with lock:
             done += 1
-            told(done, len(parts))
+            on_progress(done, len(parts))
 
     return [partial(watched, part) for part in parts]
 

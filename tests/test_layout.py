@@ -57,7 +57,7 @@ MAY_IMPORT: dict[str, set[str]] = {
     "event_table": {"schema"},
     "clocks": {"errors", "schema"},
     "runners": {"process.interrupts", "engines.concurrency"},
-    "runners.spark": {"process.start_up", "runners"},
+    "runners.spark": {"process.start_up", "runners", "engines.concurrency"},
     "laws": set(),
     "engines": set(),
     "io.contract": set(),

@@ -7,10 +7,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from functools import partial
 
-from cepctl.engines.concurrency import in_turn, usable_cores
+from cepctl.engines.concurrency import OnProgress, in_turn, usable_cores
 from cepctl.runners.apart import can_fork, run_apart
 from cepctl.runners.kinds import RunnerSettings
-from cepctl.runners.runner import Item, Result, Runner, Task, Told, Watcher
+from cepctl.runners.runner import Item, Result, Runner, Task, Watcher
 
 BLOCK_BYTES = 32 << 20
 # With less a process that reads would hold smaller chunks than it can (cepctl/ingestion/room.py).
@@ -33,13 +33,16 @@ class LocalRunner(Runner):
         return True
 
     def stream(
-        self, function: Callable[[Task], Iterable[Item]], tasks: Sequence[Task], told: Told | None = None
+        self,
+        function: Callable[[Task], Iterable[Item]],
+        tasks: Sequence[Task],
+        on_progress: OnProgress | None = None,
     ) -> Iterator[Item]:
         """Each item as soon as its task gives it."""
         for done, task in enumerate(tasks, start=1):
             yield from function(task)
-            if told is not None:
-                told(done, len(tasks))
+            if on_progress is not None:
+                on_progress(done, len(tasks))
 
     def run(
         self,

@@ -13,13 +13,13 @@ from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass
 from typing import Any, Protocol, TypeAlias, TypeVar
 
+from cepctl.engines.concurrency import OnProgress
 from cepctl.errors import CepctlError
 from cepctl.runners.apart import run_apart
 
 Task = TypeVar("Task")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-Told: TypeAlias = Callable[[int, int], None]
 """Hears how many tasks are done, and of how many there are."""
 _TASKS_OF_GROUP = 5_000
 Piece: TypeAlias = tuple[int, bytes]
@@ -91,7 +91,10 @@ class Runner(ABC):
 
     @abstractmethod
     def stream(
-        self, function: Callable[[Task], Iterable[Item]], tasks: Sequence[Task], told: Told | None = None
+        self,
+        function: Callable[[Task], Iterable[Item]],
+        tasks: Sequence[Task],
+        on_progress: OnProgress | None = None,
     ) -> Iterator[Item]:
         """What the function gives of every task, as it comes; who stops asking ends the tasks."""
 
@@ -137,13 +140,13 @@ class Runner(ABC):
         tasks: Sequence[Task],
         receive: Callable[[int, list[bytes]], Iterable[Item]],
         groups: int,
-        told: Told | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Iterator[Item]:
         """What `receive` gives of the pieces that tasks send to a group, for every group that gets some."""
         sent: dict[int, list[bytes]] = defaultdict(list)
         for group, piece in self.stream(send, tasks):
             sent[group].append(piece)
-        return self.stream(Receiver(receive), sorted(sent.items()), told)
+        return self.stream(Receiver(receive), sorted(sent.items()), on_progress)
 
     def counter(self) -> Counter:
         """A counter that is at 0."""

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from cepctl.engines.columns.bindings import MatchBatch, members_of
-from cepctl.engines.concurrency import Part, concurrently, telling
+from cepctl.engines.concurrency import OnProgress, Part, concurrently, telling
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.errors import QueryTooLargeError
@@ -75,9 +75,9 @@ def matches_of_each(
     prepared: Sequence[PreparedAlternative],
     owned: tuple[int, int] | None,
     options: MatchOptions,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> list[list[MatchBatch]]:
-    """The matches of each alternative; `told` hears how many parts of the work are done.
+    """The matches of each alternative; `on_progress` hears how many parts of the work are done.
 
     Raises
     ------
@@ -86,7 +86,7 @@ def matches_of_each(
     """
     held = HeldMatches(prepared[0].plan, options, owned)
     parts_of = [each.parts(owned) for each in prepared]
-    every = iter(telling([part for parts in parts_of for part in parts], told))
+    every = iter(telling([part for parts in parts_of for part in parts], on_progress))
     for source, parts in zip(prepared, parts_of, strict=True):
         held.take(source, [next(every) for _ in parts])
     return held.found

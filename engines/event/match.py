@@ -16,7 +16,7 @@ import pyarrow as pa
 from cepctl.engines.columns.bindings import MatchBatch
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import return_columns
-from cepctl.engines.concurrency import concurrently, telling
+from cepctl.engines.concurrency import OnProgress, concurrently, telling
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.held_matches import HeldMatches, matches_of_each
 from cepctl.engines.event.open_rows import closed, open_columns, tells_open
@@ -127,10 +127,10 @@ def match_batches(
     table: pa.Table,
     options: MatchOptions,
     owned: tuple[int, int] | None = None,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """What `found_batches` gives, with the columns of the output but for the text of the signature."""
-    for rows in found_batches(plan, table, options, owned, told):
+    for rows in found_batches(plan, table, options, owned, on_progress):
         yield with_columns(rows)
 
 
@@ -139,13 +139,13 @@ def found_batches(
     table: pa.Table,
     options: MatchOptions,
     owned: tuple[int, int] | None = None,
-    told: Callable[[int, int], None] | None = None,
+    on_progress: OnProgress | None = None,
 ) -> Iterator[FoundBatch]:
     """The matches of each alternative, batch by batch, so that memory stays bounded.
 
     They are numbers where a row is one match and all are wanted, so that what is written can be made later.
     `owned` keeps only matches whose first component's event has its `lower` between two ticks, both
-    included.  `told` hears how many parts of the work are done, and of how many.
+    included.  `on_progress` hears how many parts of the work are done, and of how many.
     """
     if plan.never is not None or not table.num_rows:
         return
@@ -162,24 +162,24 @@ def found_batches(
         from cepctl.engines.event.groups import group_batches, with_counted_sets
 
         counted = with_counted_sets(prepared)
-        yield from group_batches(plan, counted, matches_of_each(counted, owned, options, told), judge)
+        yield from group_batches(plan, counted, matches_of_each(counted, owned, options, on_progress), judge)
         return
     threshold = Threshold((plan.minimum_confidence or 0.0) - CONFIDENCE_SLACK, options.top)
     batches: Iterator[FoundBatch]
     if options.kleene == "summary":
         if any(each.lasting for each in prepared):
             refuse_intervals("--kleene summary")
-        batches = _summaries(prepared, owned, threshold, told, listed)
+        batches = _summaries(prepared, owned, threshold, on_progress, listed)
     elif not may_meet(plan):
         parts = []
         for source in (each.above(threshold) for each in prepared):
             rows_of = partial(_rows, source, _maker(source), threshold, judge)
             parts += [partial(_found, each, rows_of) for each in source.parts(owned)]
-        batches = concurrently(telling(parts, told), options.threads)
+        batches = concurrently(telling(parts, on_progress), options.threads)
     else:
         from cepctl.engines.event.union import united
 
-        every = united(prepared, matches_of_each(prepared, owned, options, told))
+        every = united(prepared, matches_of_each(prepared, owned, options, on_progress))
         batches = (_rows(source, _maker(source), threshold, judge, matches) for source, matches in every)
     if options.top is not None:
         whole = (with_columns(rows) for rows in batches)
@@ -238,7 +238,7 @@ def _summaries(
     prepared: Sequence[PreparedAlternative],
     owned: tuple[int, int] | None,
     threshold: Threshold,
-    told: Callable[[int, int], None] | None,
+    on_progress: OnProgress | None,
     listed: HeldMatches | None,
 ) -> Iterator[pa.RecordBatch]:
     """The rows that stand for all groups between the same neighbours, which may be `listed` already."""
@@ -248,14 +248,14 @@ def _summaries(
 
         summary = Summary.of(source.above(threshold))
         parts = [partial(_summarised, source, each) for each in summary.parts(owned, threshold)]
-        yield from concurrently(telling(parts, told), options.threads)
+        yield from concurrently(telling(parts, on_progress), options.threads)
         return
     from cepctl.engines.event.kleene_summary import reaching
     from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
 
     with told_as_listing(source.plan):
         if listed is None or len(listed.sources) < len(prepared):
-            found = matches_of_each(prepared, _owned_ahead(source.plan, owned), options, told)
+            found = matches_of_each(prepared, _owned_ahead(source.plan, owned), options, on_progress)
         else:
             found = listed.found
         rows = list(ListedSummary.of(prepared, found, owned).rows())

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
 
 from cepctl.datasets.row_groups import EventSource, row_groups
-from cepctl.engines.concurrency import usable_cores
+from cepctl.engines.concurrency import OnProgress, usable_cores
 from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.first import FirstRows
@@ -28,10 +28,10 @@ def run(plan: Plan, events: pa.Table, options: MatchOptions | None = None) -> pa
 
 
 def batches(
-    plan: Plan, events: pa.Table, options: MatchOptions, told: Callable[[int, int], None] | None = None
+    plan: Plan, events: pa.Table, options: MatchOptions, on_progress: OnProgress | None = None
 ) -> Iterator[FoundBatch]:
-    """The rows of a plan on an event table, on all cores, as they are found; `told` hears how far it is."""
-    yield from found_batches(plan, events, replace(options, threads=usable_cores()), told=told)
+    """The rows of a plan on an event table, on all cores, as they are found; `on_progress` hears of it."""
+    yield from found_batches(plan, events, replace(options, threads=usable_cores()), on_progress=on_progress)
 
 
 def found_in_stored(
@@ -55,7 +55,7 @@ def found_in_stored(
     _refuse_repeated(sources)
     own = replace(options, threads=usable_cores())
     task = SliceTask(plan, own, tuple(sources), row_groups(sources))
-    events = task.read(task.groups, told=progress.read)
+    events = task.read(task.groups, on_progress=progress.read)
     progress.relevant, progress.impossible = Owned.of(plan, TimeSlice(), events)
     progress.matching()
     yield from batches(plan, events, options, progress.matched)

@@ -9,11 +9,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from functools import partial
 
+from cepctl.engines.concurrency import OnProgress
 from cepctl.engines.kernels.announcing import beside_line, compiling_line, kernels_written_since
 from cepctl.engines.kernels.beside import compiling_beside
 from cepctl.engines.runners.slices import Slicing
 from cepctl.runners.ahead import ahead_text
-from cepctl.runners.runner import Counter, Told
+from cepctl.runners.runner import Counter
 from cepctl.side_figures import SideFigure, beside
 
 _LOOK_SECONDS = 0.5
@@ -104,7 +105,7 @@ class RunProgress:
                 self._say(lambda: self._line)
             said = compiles
 
-    def of_tasks(self, matches: Counter) -> Told | None:
+    def of_tasks(self, matches: Counter) -> OnProgress | None:
         """What hears how many tasks are done, while `matches` counts in them; None where nobody looks."""
         if self.tell is None:
             return None
@@ -122,7 +123,7 @@ class RunProgress:
 
         return told
 
-    def of_writers(self) -> Told | None:
+    def of_writers(self) -> OnProgress | None:
         """The progress of tasks that write rows."""
         return None if self.tell is None else self.wrote
 

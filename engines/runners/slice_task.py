@@ -7,7 +7,7 @@ the others go.  So one wide interval costs the slices that hold it, and no other
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from threading import Lock
@@ -20,7 +20,7 @@ import pyarrow.compute as pc
 from cepctl.datasets.row_groups import EventSource, RowGroups
 from cepctl.engines.columns.endpoints import has_ends
 from cepctl.engines.columns.events import impossible_events
-from cepctl.engines.concurrency import concurrently, telling
+from cepctl.engines.concurrency import OnProgress, concurrently, telling
 from cepctl.engines.event.match import found_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.numbers import FoundBatch
@@ -35,7 +35,6 @@ from cepctl.schema import TICK_MAX, TICK_MIN
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]
 
 
-Told = Callable[[int, int], None]
 _GROUPS_AT_ONCE = 4
 """Row groups that one thread reads before it asks for more: few, so that one file keeps all cores busy."""
 EVENT_COPIES = 3
@@ -150,17 +149,21 @@ class SliceTask:
         return Relevance(self.plan, self.options.kleene)
 
     def read(
-        self, groups: RowGroups, first: int = TICK_MIN, last: int = TICK_MAX, told: Told | None = None
+        self,
+        groups: RowGroups,
+        first: int = TICK_MIN,
+        last: int = TICK_MAX,
+        on_progress: OnProgress | None = None,
     ) -> pa.Table:
         """The events of some row groups that can matter and touch [first, last], in their order.
 
-        `told` hears how many pieces are read, and of how many.
+        `on_progress` hears how many pieces are read, and of how many.
         """
         pieces = list(groups.pieces(_GROUPS_AT_ONCE))
         tables: list[list[pa.Table]] = [[] for _ in pieces]
         room = ReadingRoom(self.options.memory)
         parts = [partial(self._near, room, first, last, *numbered) for numbered in enumerate(pieces)]
-        for number, found in concurrently(telling(parts, told), self.options.threads):
+        for number, found in concurrently(telling(parts, on_progress), self.options.threads):
             tables[number] = found
         return self.joined([table for found in tables for table in found])
 

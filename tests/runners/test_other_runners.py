@@ -12,7 +12,7 @@ import pytest
 
 import cepctl
 from cepctl.datasets.row_groups import row_groups
-from cepctl.engines.concurrency import concurrently, telling
+from cepctl.engines.concurrency import OnProgress, concurrently, telling
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.runners.progress import RunProgress
 from cepctl.engines.runners.slices import Slicing, choose_slicing
@@ -27,7 +27,7 @@ from cepctl.matching.inputs import open_events
 from cepctl.plan.analyze import analyze
 from cepctl.runners.kinds import RUNNERS, RunnerKind, RunnerSettings
 from cepctl.runners.local import LocalRunner
-from cepctl.runners.runner import Item, Runner, Task, Told
+from cepctl.runners.runner import Item, Runner, Task
 
 LOG = "event_type,lower,upper,k\n" + "".join(
     f"{'AB'[at % 2]},{7 * at},{7 * at + at % 9},{at % 3}\n" for at in range(120)
@@ -48,11 +48,14 @@ class Threads(Runner):
         return 3
 
     def stream(
-        self, function: Callable[[Task], Iterable[Item]], tasks: Sequence[Task], told: Told | None = None
+        self,
+        function: Callable[[Task], Iterable[Item]],
+        tasks: Sequence[Task],
+        on_progress: OnProgress | None = None,
     ) -> Iterator[Item]:
         self.ran.append(len(tasks))
         parts = [partial(_items, function, task) for task in tasks]
-        return concurrently(telling(parts, told), self.parallelism)
+        return concurrently(telling(parts, on_progress), self.parallelism)
 
 
 def _items(function: Callable[[Task], Iterable[Item]], task: Task) -> Iterator[Item]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 from uuid import uuid4
 
 from cepctl.atomic.folders import temporary_folder
+from cepctl.engines.concurrency import OnProgress
 from cepctl.runners.kinds import RunnerSettings
 from cepctl.runners.runner import (
     Attempts,
@@ -22,7 +23,6 @@ from cepctl.runners.runner import (
     Result,
     Runner,
     Task,
-    Told,
     Watcher,
     unless_failed,
 )
@@ -67,7 +67,10 @@ class SparkRunner(Runner):
         return self.session.sparkContext
 
     def stream(
-        self, function: Callable[[Task], Iterable[Item]], tasks: Sequence[Task], told: Told | None = None
+        self,
+        function: Callable[[Task], Iterable[Item]],
+        tasks: Sequence[Task],
+        on_progress: OnProgress | None = None,
     ) -> Iterator[Item]:
         """What all tasks give, when they are done."""
         if not tasks:
@@ -76,7 +79,7 @@ class SparkRunner(Runner):
         def collected() -> list[Item]:
             return self._spread(tasks).flatMap(_FailingOnce(function)).collect()
 
-        with failures_told(), _watched(self._context, told):
+        with failures_told(), _watched(self._context, on_progress):
             items = undisturbed(collected)
         yield from items
 
@@ -108,7 +111,7 @@ class SparkRunner(Runner):
         tasks: Sequence[Task],
         receive: Callable[[int, list[bytes]], Iterable[Item]],
         groups: int,
-        told: Told | None = None,
+        on_progress: OnProgress | None = None,
     ) -> Iterator[Item]:
         """Pieces go from task to task, and not through this process."""
         if not tasks:
@@ -118,7 +121,7 @@ class SparkRunner(Runner):
             pieces = self._spread(tasks).flatMap(_FailingOnce(send)).partitionBy(groups, int)
             return pieces.mapPartitions(_FailingOnce(_Grouped(receive))).collect()
 
-        with failures_told(), _watched(self._context, told):
+        with failures_told(), _watched(self._context, on_progress):
             items = undisturbed(collected)
         yield from items
 
@@ -189,13 +192,13 @@ class _Grouped:
 
 
 @contextmanager
-def _watched(context: Any, told: Told | None) -> Iterator[None]:
+def _watched(context: Any, on_progress: OnProgress | None) -> Iterator[None]:
     """Look now and then at the tasks of a context."""
-    if told is None:
+    if on_progress is None:
         yield
         return
     done = threading.Event()
-    watch = threading.Thread(target=_watch, args=(context, told, done), daemon=True)
+    watch = threading.Thread(target=_watch, args=(context, on_progress, done), daemon=True)
     watch.start()
     try:
         yield
@@ -204,9 +207,9 @@ def _watched(context: Any, told: Told | None) -> Iterator[None]:
         watch.join()
 
 
-def _watch(context: Any, told: Told, done: threading.Event) -> None:
+def _watch(context: Any, on_progress: OnProgress, done: threading.Event) -> None:
     tracker = context.statusTracker()
     while not done.wait(_LOOK_SECONDS):
         stages = [tracker.getStageInfo(each) for each in tracker.getActiveStageIds()]
         for stage in filter(None, stages[-1:]):
-            told(stage.numCompletedTasks, stage.numTasks)
+            on_progress(stage.numCompletedTasks, stage.numTasks)
