@@ -38,6 +38,7 @@ from cepctl.io.source.archives import (
 )
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.colours import WithoutColours, has_colours
+from cepctl.io.source.first_lines import sample_of, with_room
 from cepctl.io.source.locations import FilePart, Location, PartBytes, RowGroupPart, first_line
 from cepctl.io.trial import Trial, tried, yield_of
 
@@ -352,7 +353,7 @@ def open_bytes(data: bytes, name: str) -> Iterator[OpenLog]:
 
 
 def _opened(source: _Bytes) -> OpenLog:
-    stream = io.BufferedReader(source, HEAD_BYTES)
+    stream: io.BufferedReader = io.BufferedReader(source, HEAD_BYTES)
     head = stream.peek(HEAD_BYTES)
     if is_tar(head):
         inside = _Bytes(TarStream(stream, source.label), source.label, compressed=True)
@@ -361,4 +362,15 @@ def _opened(source: _Bytes) -> OpenLog:
     if has_colours(head):
         plain = io.BufferedReader(WithoutColours(stream), HEAD_BYTES)
         return OpenLog(plain, plain.peek(HEAD_BYTES), source)
+    if (roomy := with_room(stream)) is not stream:
+        behind = sample_of(roomy)
+        return OpenLog(roomy, behind if behind != head and _is_unknown(head) else head, source)
     return OpenLog(stream, head, source)
+
+
+def _is_unknown(head: bytes) -> bool:
+    try:
+        recognised_format(head, "")
+    except LogFormatError:
+        return True
+    return False

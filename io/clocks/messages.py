@@ -40,8 +40,9 @@ from cepctl.io.clocks.decimals import LARGEST, LAST_INSTANT, nanoseconds
 from cepctl.io.contract.hosts import node_name
 from cepctl.io.contract.reader import NO_ZONE, ReadOptions
 from cepctl.io.contract.times import LogTime
+from cepctl.io.source.first_lines import sample_of
 from cepctl.io.source.text_encoding import decoded, utf8_stream
-from cepctl.io.system.stamps import HEAD_BYTES, StampReader, stamps_of
+from cepctl.io.system.stamps import StampReader, stamps_of
 
 DAEMON = "linuxptp"
 NO_SIGN = "summaries of linuxptp (rms R max M), which have no sign"
@@ -94,7 +95,7 @@ def read(stream: IO[bytes], source: str, options: ReadOptions, account: Account)
         If offsets have only the time since the start of the machine.
     """
     text = utf8_stream(stream)
-    stamps = stamps_of(text.peek(HEAD_BYTES), source, options, account.report)
+    stamps = stamps_of(sample_of(text), source, options, account.report)
     found = _FoundRows(stamps, account, source)
     for block in blocks(text, source, account):
         numbered = block.numbered()

@@ -28,7 +28,6 @@ from cepctl.io.lines.dates import asked_date
 from cepctl.io.lines.held import HELD, layout_in, layout_text
 from cepctl.io.lines.raw_events import LogOfLines, messages_of, tell
 from cepctl.io.lines.recognition import (
-    HEAD_BYTES,
     LineLayout,
     has_times_somewhere,
     is_log_of_lines,
@@ -37,6 +36,7 @@ from cepctl.io.lines.recognition import (
 )
 from cepctl.io.log4j.record_starts import LogRecords
 from cepctl.io.log4j.records import read_records
+from cepctl.io.source.first_lines import sample_of
 from cepctl.io.source.text_encoding import utf8_stream
 
 
@@ -60,7 +60,7 @@ class LinesLog:
             If the zone of the user does not exist.
         """
         text = utf8_stream(stream)
-        layout = _learned(text.peek(HEAD_BYTES), source, options, report.time_forms)
+        layout = _learned(sample_of(text), source, options, report.time_forms)
         tell(layout, report)
         log = LogOfLines(source, options, report, layout)
         numbered = 0
@@ -75,7 +75,7 @@ def messages(stream: IO[bytes], source: str, options: ReadOptions) -> Iterator[p
         return
     text = utf8_stream(stream)
     try:
-        layout = _learned(text.peek(HEAD_BYTES), source, options, {})
+        layout = _learned(sample_of(text), source, options, {})
     except LogFormatError:
         return  # reading it will say what is wrong
     yield from messages_of(text, layout, options)

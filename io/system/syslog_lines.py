@@ -26,12 +26,13 @@ from cepctl.io.contract.log_format import WRITTEN, ZONELESS, LogFormat
 from cepctl.io.contract.natural_columns import Value
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.source.event_lines import SEVERITIES, LineBatches, LineEvent, line_events, lines_fit
+from cepctl.io.source.first_lines import sample_of
 from cepctl.io.source.line_blocks import SIGN, WORD, Groups, Layout
 from cepctl.io.source.line_columns import LineColumns, LineLayout
 from cepctl.io.source.line_messages import behind, line_messages
 from cepctl.io.source.plain_lines import plain_lines
 from cepctl.io.source.text_encoding import utf8_stream
-from cepctl.io.system.stamps import HEAD_BYTES, OLD_SHAPE, StampReader, precision_of, stamps_of
+from cepctl.io.system.stamps import OLD_SHAPE, StampReader, precision_of, stamps_of
 from cepctl.io.templates.attribute import TemplatedReader
 
 MESSAGE = "Message"
@@ -109,7 +110,7 @@ class Syslog:
         """
         batches = LineBatches(source, options, report, options.patterns, _TEXTS, inferring=True)
         text = utf8_stream(stream)
-        stamps = stamps_of(text.peek(HEAD_BYTES), source, options, report)
+        stamps = stamps_of(sample_of(text), source, options, report)
         messages = _Messages(stamps, options.drop_domain)
         return line_events(text, batches, messages.event, messages.layouts)
 
