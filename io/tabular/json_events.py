@@ -23,7 +23,7 @@ from cepctl.io.tabular.flat_records import columns_of_fields, record_of_fields
 from cepctl.io.tabular.json_lines import BlockRecords, RecordLines, RecordTable
 from cepctl.io.tabular.json_shape import JsonShape
 from cepctl.io.tabular.mapping import RESERVED
-from cepctl.io.tabular.nested_fields import nested_fields
+from cepctl.io.tabular.nested_fields import NestedFields
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.numeric.arrays import Numbers
@@ -110,6 +110,7 @@ class JsonEvents:
     shape: JsonShape
     table: RecordTable = field(init=False)
     templates: TemplateTable = field(init=False)
+    fields: NestedFields = field(default_factory=lambda: NestedFields(BATCH_CELLS))
 
     def __post_init__(self) -> None:
         self.table = RecordTable(self.options.columns, self.source)
@@ -118,7 +119,9 @@ class JsonEvents:
         self._mapped = frozenset(columns_meant(self.options.columns))
 
     def of_lines(self, lines: RecordLines) -> Iterator[pa.RecordBatch]:
-        """The events of a block of lines."""
+        """The events of a block of lines, whose fields may be those of the next block."""
+        if self.table.may_be_alike(lines.records):
+            self.fields.learn(lines.records)
         columns, deep = columns_of_fields(lines.records)
         bad, raw = list(lines.bad), lines.raw
         numbers = lines.numbers
@@ -145,7 +148,7 @@ class JsonEvents:
         """As `of_lines`, of lines whose fields are alike; None where each has to be read."""
         if not self.table.may_be_alike(lines):
             return None
-        found = nested_fields(lines, BATCH_CELLS) or {}
+        found = self.fields.of(lines) or {}
         types, messages = said_by(self._asked(found), len(lines), self.shape)
         rows = self.table.counted(self._rows_alike(lines, found, types) if found else None)
         return None if rows is None else self._events([rows], rows.numbers, messages)

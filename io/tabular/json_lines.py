@@ -6,7 +6,7 @@ Nested values stay as JSON text.  A line that is not an object, or longer than L
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence, Sized
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -262,7 +262,7 @@ class RecordTable:
         """Lines of objects whose fields are of one type each, as the first show; None where some are not."""
         return self.counted(self._alike(lines)) if self.may_be_alike(lines) else None
 
-    def may_be_alike(self, lines: Lines) -> bool:
+    def may_be_alike(self, lines: Sized) -> bool:
         """Whether a look at all lines at once is worth its time: of those before, some were alike."""
         return self._misfits < _MOST_MISFITS and len(lines) > 0
 
@@ -289,7 +289,6 @@ class RecordTable:
         columns = dict(zip(names, fields.values(), strict=True))
         if not all(_is_natural(values, name) for name, values in columns.items()):
             return None
-        columns = {name: values for name, values in columns.items() if values.null_count < len(values)}
         columns.setdefault("event_type", pa.nulls(len(lines), pa.string()))
         self.checked, numbers = True, lines.number + np.arange(len(lines))
         return BlockRows(columns, numbers, numbers, partial(_raw, lines, np.arange(len(lines)), None))

@@ -11,8 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.io.source.line_blocks import Lines
+from cepctl.io.tabular import nested_fields
 from cepctl.io.tabular.flat_records import flat_record
-from cepctl.io.tabular.nested_fields import nested_fields
+from cepctl.io.tabular.nested_fields import NestedFields
 
 PLAIN = st.sampled_from(["", "é", "null", 7, 2**63 - 1, 2**63, -0.5, 1e300, True, None])
 RECORDS = st.recursive(
@@ -43,7 +44,7 @@ def fields_of_each(texts: list[str]) -> list[dict[str, Any]]:
 
 
 def fields_of_all(texts: list[str]) -> list[dict[str, Any]] | None:
-    found = nested_fields(lines_of(texts), 1_000_000)
+    found = NestedFields(1_000_000).of(lines_of(texts))
     if found is None:
         return None
     rows = [{name: values[place].as_py() for name, values in found.items()} for place in range(len(texts))]
@@ -69,6 +70,14 @@ def test_an_object_may_lack_but_not_be_null() -> None:
     texts = [json.dumps(record) for record in [USUAL, {"y": "no object"}]]
     assert fields_of_all(texts) == fields_of_each(texts)
     assert fields_of_all([json.dumps(USUAL), json.dumps(OBJECT_IS_NULL), json.dumps({"y": "a"})]) is None
+    other_null = [json.dumps(record) for record in [USUAL, {"y": None}]]
+    assert fields_of_all(other_null) == fields_of_each(other_null)
+
+
+@pytest.mark.parametrize("null", ['"x": null', '"x" :\t null', '"\\u0078": null', '"z": true, "x":null'])
+def test_however_null_is_written_for_an_object(null: str) -> None:
+    usual = json.dumps(USUAL)
+    assert fields_of_all([usual, f"{{{null}}}", usual]) is None
 
 
 @pytest.mark.parametrize(
@@ -76,25 +85,42 @@ def test_an_object_may_lack_but_not_be_null() -> None:
     [
         '{"x": {"a": 1, "a": 2}}',
         '{"x": {"a": [1]}}',
-        '{"x": {"a": 1.5}}',
         '{"x": {"a": "1"}}',
-        '{"x": {"a": 1, "new": 2}}',
         '{"x": {"a": "\\ud800"}}',
         '{"x": {"a": 1}} {"x": {"a": 1}}',
         '{"x": {"a": 9223372036854775808}}',
+        '{"x": {"a": 1, "new": 2}}',
         '{"x": 1}',
         '{"x.a": 1}',
         '{"x": {"a": 1}',
         "",
     ],
 )
-def test_one_line_that_is_otherwise_leaves_all_to_be_read_one_by_one(text: str) -> None:
+def test_one_line_that_is_otherwise_leaves_all_to_be_read_one_by_one(
+    text: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(nested_fields, "_LOOKED_AT", 2)
     usual = ['{"x": {"a": 1}}'] * 300
     assert fields_of_all(usual) == [{"x.a": 1}] * 300
-    assert fields_of_all([*usual, text]) is None
+    assert fields_of_all([*usual, text, *usual]) is None
 
 
 def test_more_values_than_may_be_held_at_once_are_read_one_by_one() -> None:
     lines = lines_of([json.dumps(USUAL)] * 10)
-    assert nested_fields(lines, 50) is not None
-    assert nested_fields(lines, 49) is None
+    assert NestedFields(50).of(lines) is not None
+    assert NestedFields(49).of(lines) is None
+
+
+def test_fields_that_were_read_one_by_one_are_known_then() -> None:
+    usual, other = json.dumps(USUAL), json.dumps({"x": {"a": 2.5, "c": {"d": True}}})
+    fields = NestedFields(1_000_000)
+    assert fields.of(lines_of([usual] * 300)) is not None
+    assert fields.of(lines_of([usual, other])) is None
+    fields.learn([json.loads(usual), json.loads(other)])
+    found = fields.of(lines_of([usual, other]))
+    assert found is not None
+    assert found["x.a"].to_pylist() == [1, 2.5]
+    assert found["x.c.d"].to_pylist() == [None, True]
+    assert fields.of(lines_of([usual, usual])) is None  # floats that may be integers
+    fields.learn([{"x": "no object"}])
+    assert fields.of(lines_of([usual, other])) is None
