@@ -205,9 +205,9 @@ def _shared_sums_forget(patch: pytest.MonkeyPatch, place: int | None) -> None:
 
 
 def _nested_sums_forget(patch: pytest.MonkeyPatch, place: int | None) -> None:
-    def fault(matches: CoupledMatches, *rest: Any) -> Any:
+    def fault(matches: CoupledMatches, *rest: Any, **named: Any) -> Any:
         left = _forgets(matches.rivals, matches.shape, place)
-        return coupled_confidences(replace(matches, rivals=left), *rest)
+        return coupled_confidences(replace(matches, rivals=left), *rest, **named)
 
     patch.setattr(confidences, "coupled_confidences", fault)
 
