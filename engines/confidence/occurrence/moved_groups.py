@@ -19,6 +19,8 @@ import numpy as np
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.alike_matches import first_alike
 from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
+from cepctl.engines.confidence.occurrence.settled import places_of_events
+from cepctl.engines.kernels.kernel import kernel
 from cepctl.numeric.arrays import Indexes
 
 _FEWEST = 1 << 8
@@ -49,32 +51,40 @@ def _mostly_differ(first: Indexes) -> bool:
 
 
 def _alike(events: Events, clauses: Clauses) -> Indexes:
-    group, width = clauses.group_of_problems, len(events) + 1
-    of_clauses, of_differences = group[clauses.problem_of_clauses], group[clauses.problem_of_differences]
-    both = np.concatenate([clauses.left, clauses.right])
-    known = np.flatnonzero(both != NO_EVENT)
-    rank, owner = events.id_rank, np.tile(of_differences, 2)
-    names, named = np.unique(owner[known] * width + rank[both[known]], return_inverse=True)
-    of_events, row_of_rank = names // width, np.empty(width, dtype=np.int64)
+    rank = events.id_rank - 1
+    row_of_rank = np.empty(len(events), dtype=np.int64)
     row_of_rank[rank] = np.arange(len(events))
-    own = row_of_rank[names % width]
-    begins = np.searchsorted(of_events, np.arange(clauses.groups))
-    asked = np.zeros(len(both), dtype=np.int64)
-    asked[known] = named.reshape(-1) - begins[owner[known]] + 1
-    left, right = np.split(asked, 2)
-    place = events.masses.upper[own]
-    since = place[begins[of_events]]
-    fixed = np.zeros(clauses.groups, dtype=bool)
-    fixed[of_differences[(left == 0) | (right == 0)]] = True
-    keys = (
-        np.diff(clauses.clause_offsets), 2 * np.diff(clauses.difference_offsets) + clauses.absent,
-        clauses.bound, events.masses.shape_numbers[own],
-    )  # fmt: skip
-    places = (
-        np.full(len(group), _PROBLEM), np.full(len(of_clauses), _CLAUSE),
-        left * width + right, place - np.where(fixed[of_events], 0, since),
-    )  # fmt: skip
-    owners = np.concatenate([group, of_clauses, of_differences, of_events])
-    order = np.argsort(owners, kind="stable")
-    offsets = np.searchsorted(owners[order], np.arange(clauses.groups + 1)).astype(np.int64)
-    return first_alike(offsets, np.concatenate(keys)[order], np.concatenate(places)[order])
+    # A difference has two events at most.
+    most = len(clauses.clause_offsets) + len(clauses.absent) + 3 * len(clauses.bound)
+    offsets = np.zeros(clauses.groups + 1, dtype=np.int64)
+    keys, places = np.empty(most, dtype=np.int64), np.empty(most, dtype=np.int64)
+    masses = events.masses
+    _write(clauses, rank, row_of_rank, masses.shape_numbers, masses.upper, offsets, keys, places)
+    return first_alike(offsets, keys, places)
+
+
+@kernel
+def _write(clauses, rank, row_of_rank, shape, place, offsets, keys, places):
+    """Write what each group asks."""
+    at = 0
+    for group in range(len(offsets) - 1):
+        own = places_of_events(clauses, group, rank, row_of_rank)
+        first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
+        begin, end = clauses.clause_offsets[first], clauses.clause_offsets[last]
+        for p in range(first, last):
+            keys[at], places[at] = clauses.clause_offsets[p + 1] - clauses.clause_offsets[p], _PROBLEM
+            at += 1
+        for k in range(begin, end):
+            size = clauses.difference_offsets[k + 1] - clauses.difference_offsets[k]
+            keys[at], places[at] = 2 * size + clauses.absent[k], _CLAUSE
+            at += 1
+        low, width, fixed = clauses.difference_offsets[begin], len(own.event) + 1, False
+        for i in range(len(own.left)):
+            keys[at], places[at] = clauses.bound[low + i], (own.left[i] + 1) * width + own.right[i] + 1
+            fixed |= own.left[i] == NO_EVENT or own.right[i] == NO_EVENT
+            at += 1
+        since = np.int64(0) if fixed or not len(own.event) else place[own.event[0]]
+        for event in own.event:
+            keys[at], places[at] = shape[event], place[event] - since
+            at += 1
+        offsets[group + 1] = at

@@ -106,13 +106,14 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
             clauses.difference_offsets[begin + k + 1] - low, left, right, bound, least, most, kept,
         )  # fmt: skip
     offsets[end - begin] = kept
-    order = _merge_sorted_clauses(absent, offsets, left, right, bound, end - begin)
+    lists, numbers = _lists_of(absent, offsets, left, right, bound)
+    order = _merge_sorted(lists, numbers, end - begin)
     number = np.empty(end - begin, np.int64)
     chosen = np.empty(end - begin, np.int64)
     distinct = 0
     for i in range(end - begin):
         k = order[i]
-        if i == 0 or _compared(absent, offsets, left, right, bound, order[i - 1], k) != 0:
+        if i == 0 or not _before(lists, numbers, k, order[i - 1]):
             chosen[distinct] = k
             distinct += 1
         number[k] = distinct - 1
@@ -187,45 +188,20 @@ def _state_of_difference(x, y, c, least, most):
 
 
 @inner
-def _compared(absent, offsets, left, right, bound, one, other):
-    """The order of two clauses: -1, 0 or 1."""
-    if absent[one] != absent[other]:
-        return 1 if absent[one] else -1
-    size, others = offsets[one + 1] - offsets[one], offsets[other + 1] - offsets[other]
-    if size != others:
-        return -1 if size < others else 1
-    for i in range(size):
-        a, b = offsets[one] + i, offsets[other] + i
-        if left[a] != left[b]:
-            return -1 if left[a] < left[b] else 1
-        if right[a] != right[b]:
-            return -1 if right[a] < right[b] else 1
-        if bound[a] != bound[b]:
-            return -1 if bound[a] < bound[b] else 1
-    return 0
-
-
-@inner
-def _merge_sorted_clauses(absent, offsets, left, right, bound, count):
-    order, other = np.arange(count), np.empty(count, np.int64)
-    width = 1
-    while width < count:
-        for begin in range(0, count, 2 * width):
-            i, j = begin, min(begin + width, count)
-            middle, end = j, min(begin + 2 * width, count)
-            for at in range(begin, end):
-                take_left = j >= end or (
-                    i < middle and _compared(absent, offsets, left, right, bound, order[i], order[j]) <= 0
-                )
-                if take_left:
-                    other[at] = order[i]
-                    i += 1
-                else:
-                    other[at] = order[j]
-                    j += 1
-        order, other = other, order
-        width *= 2
-    return order
+def _lists_of(absent, offsets, left, right, bound):
+    """What each clause asks as a list of numbers, as nested offsets."""
+    count = len(absent)
+    begins, found = np.empty(count + 1, np.int64), np.empty(count + 3 * offsets[count], np.int64)
+    at = 0
+    for k in range(count):
+        begins[k] = at
+        found[at] = absent[k]
+        at += 1
+        for i in range(offsets[k], offsets[k + 1]):
+            found[at], found[at + 1], found[at + 2] = left[i], right[i], bound[i]
+            at += 3
+    begins[count] = at
+    return begins, found
 
 
 @inner
@@ -248,7 +224,7 @@ def _taken(chosen, absent, offsets, left, right, bound):
 def _not_implied(absent, offsets, left, right, bound, problem_offsets, asked):
     """The problems that imply no other one, the shortest first; their offsets and clauses."""
     count = len(problem_offsets) - 1
-    order = _merge_sorted_problems(problem_offsets, asked, count)
+    order = _merge_sorted(problem_offsets, asked, count)
     kept = np.empty(count, np.int64)
     kept_count = 0
     # What asks all that another asks has a clause on the same events as the first of it.
@@ -313,23 +289,21 @@ def _asks_all(absent, offsets, left, right, bound, problem_offsets, asked, p, q)
 
 
 @inner
-def _before(problem_offsets, asked, one, other):
-    """Whether a problem stands before or beside another: by how much they ask, then by what."""
-    size, others = (
-        problem_offsets[one + 1] - problem_offsets[one],
-        problem_offsets[other + 1] - problem_offsets[other],
-    )
+def _before(offsets, asked, one, other):
+    """Whether a list stands before or beside another: by how long they are, then by their numbers."""
+    size, others = offsets[one + 1] - offsets[one], offsets[other + 1] - offsets[other]
     if size != others:
         return size < others
     for i in range(size):
-        a, b = asked[problem_offsets[one] + i], asked[problem_offsets[other] + i]
+        a, b = asked[offsets[one] + i], asked[offsets[other] + i]
         if a != b:
             return a < b
     return True
 
 
 @inner
-def _merge_sorted_problems(problem_offsets, asked, count):
+def _merge_sorted(offsets, asked, count):
+    """The order of lists."""
     order, other = np.arange(count), np.empty(count, np.int64)
     width = 1
     while width < count:
@@ -337,7 +311,7 @@ def _merge_sorted_problems(problem_offsets, asked, count):
             i, j = begin, min(begin + width, count)
             middle, end = j, min(begin + 2 * width, count)
             for at in range(begin, end):
-                if j >= end or (i < middle and _before(problem_offsets, asked, order[i], order[j])):
+                if j >= end or (i < middle and _before(offsets, asked, order[i], order[j])):
                     other[at] = order[i]
                     i += 1
                 else:
