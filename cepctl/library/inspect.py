@@ -44,10 +44,12 @@ class Inspected:
 
     def to_json(self) -> dict[str, Any]:
         """All facts as values that JSON has, as `cepctl inspect --format json` writes them."""
-        from cepctl.render.inspection import inspection_json
+        from cepctl.render.inspection import inspection_facts
 
-        facts: dict[str, Any] = json.loads(inspection_json(self.facts))
-        return facts
+        facts = inspection_facts(self.facts)
+        of_types = {name: facts[name] for name in ("types", "grains")}
+        others = json.loads(json.dumps({**facts, **dict.fromkeys(of_types)}))
+        return {**others, **of_types}
 
     def __repr__(self) -> str:
         from cepctl.render.inspection import print_inspection

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import io
 import json
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -10,6 +12,7 @@ import click
 import pytest
 from jsonschema import Draft202012Validator
 
+import cepctl
 from cepctl.cli import all_commands, main
 from cepctl.cli.options.settings import options_of
 
@@ -109,3 +112,34 @@ def test_a_schema_that_does_not_hold_would_be_noticed() -> None:
 def test_the_answer_takes_no_other_form(option: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["match", QUERY, "door.csv", "--json", *option.split()]) == 2
     assert "cannot apply with --json" in capsys.readouterr().err
+
+
+def test_an_answer_of_many_types_is_written_in_pieces_of_some_size(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of a million types the text at once takes gigabytes, and a write for each word minutes."""
+    rows = "".join(f"{tick},type{tick}\n" for tick in range(20_000))
+    (tmp_path / "many.csv").write_text(f"time,event_type\n{rows}")
+    written: list[str] = []
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "stdout", Written(written))
+        assert main(["inspect", str(tmp_path / "many.csv"), "--json", "--epoch-unit", "s"]) == 0
+    text = "".join(written)
+    assert (
+        json.loads(text)["answer"]["types"]
+        == cepctl.inspect(tmp_path / "many.csv", epoch_unit="s").to_json()["types"]
+    )
+    assert 3 < len(written) < 200
+    assert max(map(len, written)) < len(text) // 2
+
+
+class Written(io.StringIO):
+    """A stream that keeps what is written, piece by piece."""
+
+    def __init__(self, pieces: list[str]) -> None:
+        super().__init__()
+        self.pieces = pieces
+
+    def write(self, text: str) -> int:
+        self.pieces.append(text)
+        return len(text)

@@ -9,7 +9,7 @@ import click
 from cepctl.cli.options.help_groups import GroupedCommand
 from cepctl.cli.options.reading import raw_input_options
 from cepctl.cli.options.shared import json_option, reading_memory_option, verbosity_options
-from cepctl.cli.output.answers import print_answer
+from cepctl.cli.output.answers import print_answer, print_json
 from cepctl.cli.output.rows import write_whole
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
@@ -62,7 +62,7 @@ def command(
     clocks of hosts.  EVENTS are ingested datasets, plain event files or raw logs; nothing is changed.
     """
     from cepctl.library.inspect import inspected, templates_of_events
-    from cepctl.render.inspection import inspection_facts, inspection_json, print_inspection
+    from cepctl.render.inspection import inspection_facts, print_inspection
 
     refuse_overwriting({"--write-model": write_model}, events, raw_input)
     if list_templates:
@@ -77,6 +77,6 @@ def command(
     if as_json:
         print_answer("inspect", inspection_facts(found.facts))
     elif output_format == "json":
-        click.echo(inspection_json(found.facts))
+        print_json(inspection_facts(found.facts))
     else:
         print_inspection(found.facts, full=full, events=shlex.join(events))

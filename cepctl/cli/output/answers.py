@@ -12,18 +12,27 @@ from __future__ import annotations
 import json
 import sys
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import islice
 from typing import Any
 
 from cepctl import __version__
 from cepctl.notices import gathered
 
 SCHEMA = "cepctl-answer/1"
+_PIECES = 100_000
 
 
 def print_answer(command: str, answer: Mapping[str, Any]) -> None:
     """Print the answer of a command on standard output."""
-    head = {**_head(command), "answer": answer}
-    sys.stdout.write(json.dumps(head, ensure_ascii=False, indent=2, default=str) + "\n")
+    print_json({**_head(command), "answer": answer})
+
+
+def print_json(value: Mapping[str, Any]) -> None:
+    """Print an object on standard output, piece by piece: of a million types the text takes gigabytes."""
+    pieces = json.JSONEncoder(ensure_ascii=False, indent=2, default=str).iterencode(value)
+    while text := "".join(islice(pieces, _PIECES)):
+        sys.stdout.write(text)
+    sys.stdout.write("\n")
 
 
 def answer_around(
