@@ -17,13 +17,13 @@ from cepctl.io.contract.natural_columns import pure_text
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.source.json_objects import text_fields
 from cepctl.io.source.line_blocks import Lines
+from cepctl.io.tabular.alike_fields import AlikeFields
 from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.composed import columns_meant
 from cepctl.io.tabular.flat_records import columns_of_fields, record_of_fields
 from cepctl.io.tabular.json_lines import BlockRecords, RecordLines, RecordTable
 from cepctl.io.tabular.json_shape import JsonShape
 from cepctl.io.tabular.mapping import RESERVED
-from cepctl.io.tabular.nested_fields import NestedFields
 from cepctl.io.templates.matching import NONE
 from cepctl.io.templates.variables import TemplateTable
 from cepctl.numeric.arrays import Numbers
@@ -110,18 +110,17 @@ class JsonEvents:
     shape: JsonShape
     table: RecordTable = field(init=False)
     templates: TemplateTable = field(init=False)
-    fields: NestedFields = field(default_factory=lambda: NestedFields(BATCH_CELLS))
 
     def __post_init__(self) -> None:
-        self.table = RecordTable(self.options.columns, self.source)
+        fields = AlikeFields(BATCH_CELLS, nested=True)
+        self.table = RecordTable(self.options.columns, self.source, fields=fields)
         self.templates = TemplateTable(self.options.templates)
         self.type_is_mapped = EVENT_TYPE in dict(self.options.columns)
         self._mapped = frozenset(columns_meant(self.options.columns))
 
     def of_lines(self, lines: RecordLines) -> Iterator[pa.RecordBatch]:
         """The events of a block of lines, whose fields may be those of the next block."""
-        if self.table.may_be_alike(lines.records):
-            self.fields.learn(lines.records)
+        self.table.learn(lines.records)
         columns, deep = columns_of_fields(lines.records)
         bad, raw = list(lines.bad), lines.raw
         numbers = lines.numbers
@@ -148,7 +147,7 @@ class JsonEvents:
         """As `of_lines`, of lines whose fields are alike; None where each has to be read."""
         if not self.table.may_be_alike(lines):
             return None
-        found = self.fields.of(lines) or {}
+        found = self.table.fields.of(lines) or {}
         types, messages = said_by(self._asked(found), len(lines), self.shape)
         rows = self.table.counted(self._rows_alike(lines, found, types) if found else None)
         return None if rows is None else self._events([rows], rows.numbers, messages)

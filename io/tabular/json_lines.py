@@ -29,15 +29,15 @@ from cepctl.io.contract.natural_columns import (
 from cepctl.io.contract.reader import ColumnMap, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.event_lines import lines_fit
-from cepctl.io.source.json_objects import all_fields, json_object, json_objects
+from cepctl.io.source.json_objects import json_object, json_objects
 from cepctl.io.source.line_blocks import Lines, line_blocks, lines_of
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks
 from cepctl.io.source.text_encoding import utf8_stream
+from cepctl.io.tabular.alike_fields import AlikeFields
 from cepctl.io.tabular.columns import BlockRows, raw_batch
 from cepctl.io.tabular.composed import columns_meant, name_meant
 from cepctl.io.tabular.flat_records import record_of_fields
 from cepctl.io.tabular.mapping import RESERVED, raw_name, require_mapped
-from cepctl.io.tabular.nested_fields import plain_types
 from cepctl.io.tabular.sifting import sifted
 from cepctl.numeric.arrays import Numbers
 from cepctl.schema import ATTRIBUTE_PREFIX, TICK_MAX, TICK_MIN
@@ -45,7 +45,7 @@ from cepctl.schema import ATTRIBUTE_PREFIX, TICK_MAX, TICK_MIN
 _NOT_AN_OBJECT = "the line is not a JSON object"
 _TIMED = ('"time"', '"lower"', '"pmf"')
 _BLOCK_ROWS = 65_536
-_LOOKED_AT, _MOST_MISFITS = 200, 3
+_MOST_MISFITS = 3
 _BLOCK_BYTES = 16 << 20
 
 
@@ -122,6 +122,7 @@ class JsonLinesReader:
                 yield raw_batch(sifted(rows, options, report), source, options, report)
                 continue
             found = records_of(lines, source, many, record_of, _NOT_AN_OBJECT, None)
+            table.learn(found.records)
             report.records += len(found.bad)
             records = BlockRecords.of(found.records, found.numbers, found.raw)
             with among_rejects(report, found.bad):
@@ -240,6 +241,7 @@ class RecordTable:
     mapping: ColumnMap
     source: str
     names: AttributeNames = field(default_factory=AttributeNames)
+    fields: AlikeFields = field(default_factory=lambda: AlikeFields(BATCH_CELLS))
     checked: bool = False
     _misfits: int = 0
 
@@ -259,7 +261,7 @@ class RecordTable:
             yield self._rows(records if total <= count else records.part(start, start + count))
 
     def rows_alike(self, lines: Lines) -> BlockRows | None:
-        """Lines of objects whose fields are of one type each, as the first show; None where some are not."""
+        """Lines of objects whose fields are of one type each, as far as known; None where some are not."""
         return self.counted(self._alike(lines)) if self.may_be_alike(lines) else None
 
     def may_be_alike(self, lines: Sized) -> bool:
@@ -272,14 +274,15 @@ class RecordTable:
         return rows
 
     def _alike(self, lines: Lines) -> BlockRows | None:
-        records = [record for record in json_objects(lines.first(_LOOKED_AT)) if record is not None]
-        types = plain_types(BlockRecords.of(records, lines.starts, bytes).columns)
-        if types is None or not {column for _, column in self.mapping} <= types.keys():
+        found = self.fields.of(lines)
+        if found is None or not {column for _, column in self.mapping} <= found.keys():
             return None
-        if self.mapping and any("." in key for key in types):
-            return None
-        found = all_fields(lines, types) if len(lines) * len(types) <= BATCH_CELLS else None
-        return None if found is None else self.rows_of(lines, found)
+        return self.rows_of(lines, found)
+
+    def learn(self, records: Sequence[Mapping[str, Any]]) -> None:
+        """Know of the next lines what fields those have that were read one by one."""
+        if self.may_be_alike(records):
+            self.fields.learn(records)
 
     def rows_of(self, lines: Lines, fields: Mapping[str, pa.Array]) -> BlockRows | None:
         """Lines with these fields; None where their values may not be told as those of single ones."""

@@ -243,23 +243,34 @@ def test_many_lines_give_what_each_gives_alone(name: str, data: st.DataObject) -
     assert_same(name, damaged, data.draw(st.sampled_from(OPTIONS)))
 
 
-ALIKE = [
-    '{"level": "info", "ts": "2026-06-14T08:15:04.978Z", "msg": "order 17", "http": {"m": "GET", "t": 0.25}}',
-    '{"level": "warn", "ts": "2026-06-14T08:15:05Z", "msg": "o 18\\nx", "http": {"m": "PUT", "t": 1.0}}',
-    '{"level": "warn", "ts": "2026-06-14T08:15:05Z", "msg": "", "http": {"m": "PUT", "t": 7.25}}',
-    '{"level": "", "ts": "2026-06-14", "msg": " ", "http": {"m": "", "t": 1e15}}',
-    '{"level": null, "ts": "2026-06-14T08:15:06Z", "msg": null, "http": {"m": null}}',
-    '{"level": "info", "ts": "2026-06-31T08:15:06Z", "msg": "order 19 paid", "http": {}}',
-    '{"level": "info", "ts": "later", "msg": "order 20 paid", "event_type": "odd"}',
-    '{"ts": "2026-06-14T08:15:06Z", "msg": "order 20 paid", "http": null}',
-]
+ALIKE = {
+    "json": [
+        '{"level": "info", "ts": "2026-06-14T08:15:04.978Z", "msg": "o 17", "http": {"m": "GET", "t": 0.25}}',
+        '{"level": "warn", "ts": "2026-06-14T08:15:05Z", "msg": "o 18\\nx", "http": {"m": "PUT", "t": 1.0}}',
+        '{"level": "warn", "ts": "2026-06-14T08:15:05Z", "msg": "", "http": {"m": "PUT", "t": 7.25}}',
+        '{"level": "", "ts": "2026-06-14", "msg": " ", "http": {"m": "", "t": 1e15}}',
+        '{"level": null, "ts": "2026-06-14T08:15:06Z", "msg": null, "http": {"m": null}}',
+        '{"level": "info", "ts": "2026-06-31T08:15:06Z", "msg": "order 19 paid", "http": {}}',
+        '{"level": "info", "ts": "later", "msg": "order 20 paid", "event_type": "odd"}',
+        '{"ts": "2026-06-14T08:15:06Z", "msg": "order 20 paid", "http": null}',
+    ],
+    "jsonl": [
+        '{"event_type": "Start", "time": "2026-06-14T08:15:04Z", "node": "n7", "value": 1}',
+        '{"event_type": "Start", "time": "2026-06-14T08:15:04.5Z", "value": 2, "up": true}',
+        '{"event_type": "Stop", "time": "2026-06-14T08:15:05Z", "value": 2.5, "node": null}',
+        '{"event_type": "Stop", "time": "2026-06-14T08:15:05Z", "value": 2.0, "up": null}',
+        '{"event_type": "Start", "time": "2026-06-31T08:15:04Z", "id": "a", "node": ""}',
+        '{"event_type": null, "time": null, "value": null, "other": {}}',
+    ],
+}
 
 
+@pytest.mark.parametrize("name", ALIKE)
 @given(data=st.data())
-def test_nested_objects_that_are_alike_give_what_each_gives_alone(data: st.DataObject) -> None:
-    some = data.draw(st.integers(1, len(ALIKE)))
-    lines = data.draw(st.lists(st.sampled_from(ALIKE[:some]), min_size=1, max_size=40))
-    assert_same("json", "\n".join([ALIKE[0], *lines]).encode(), data.draw(st.sampled_from(OPTIONS)))
+def test_objects_that_are_alike_give_what_each_gives_alone(name: str, data: st.DataObject) -> None:
+    some = ALIKE[name][: data.draw(st.integers(1, len(ALIKE[name])))]
+    lines = data.draw(st.lists(st.sampled_from(some), min_size=1, max_size=40))
+    assert_same(name, "\n".join([some[0], *lines]).encode(), data.draw(st.sampled_from(OPTIONS)))
 
 
 @pytest.mark.parametrize("name", LINES)

@@ -15,6 +15,7 @@ import pyarrow.compute as pc
 from cepctl.io.contract.unicode_text import NotUnicodeError
 from cepctl.io.source.json_objects import all_fields, json_object
 from cepctl.io.source.line_blocks import Lines
+from cepctl.io.tabular.flat_records import flat_record
 
 Fields: TypeAlias = dict[str, "pa.DataType | Fields"]
 """The types of fields, and the fields of objects; of fields that were null wherever they were, null."""
@@ -29,17 +30,21 @@ class _OfSeveralTypesError(Exception):
 
 
 @dataclass
-class NestedFields:
-    """What is known of the fields of one file; at most so many values of a block are held at once."""
+class AlikeFields:
+    """What is known of the fields of one file; at most so many values of a block are held at once.
+
+    `nested`: there may be objects in objects.
+    """
 
     most: int
+    nested: bool = False
     _known: Fields = field(default_factory=dict)
     _are_alike: bool = True
 
     def learn(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Know the fields of these records as well."""
         try:
-            self._known = _learned(self._known, records, 0)
+            self._known = _learned(self._known, records, _DEEPEST if self.nested else 0)
         except _OfSeveralTypesError:
             self._are_alike = False
 
@@ -59,16 +64,10 @@ class NestedFields:
             return None
         flat: dict[str, pa.Array] = {}
         lacking = {lacks for name, values in found.items() for lacks in _flatten(name, name, values, flat)}
-        is_told = not lacking or not _may_be_null(lacking, lines.block())
-        return flat if is_told and not any(map(_may_be_integers, flat.values())) else None
-
-
-def plain_types(columns: Mapping[str, Sequence[Any]]) -> dict[str, pa.DataType] | None:
-    """The types of fields, all values of each of which are of one; None where some are of several."""
-    kinds = {name: set(map(type, values)) - {type(None)} for name, values in columns.items()}
-    if any(len(each) > 1 or not each <= _PLAIN.keys() for each in kinds.values()):
-        return None
-    return {name: _PLAIN[kind] for name, each in kinds.items() for kind in each}
+        if lacking and _may_be_null(lacking, lines.block()):
+            return None
+        whole = [name for name, values in flat.items() if _may_be_integers(values)]
+        return None if whole and not _are_floats(whole, _some(lines)) else flat
 
 
 def _some(lines: Lines) -> list[dict[str, Any]]:
@@ -85,20 +84,21 @@ def _some(lines: Lines) -> list[dict[str, Any]]:
 
 
 def _learned(known: Fields, records: Iterable[Mapping[str, Any]], depth: int) -> Fields:
+    """The fields that are known, and those of records, in which objects stand at most so deep."""
     values: dict[str, list[Any]] = {}
     for record in records:
         for name, value in record.items():
             values.setdefault(name, []).append(value)
-    if (values and depth >= _DEEPEST) or any("." in name for name in values):
+    if any("." in name for name in values):
         raise _OfSeveralTypesError
     found = dict(known)
     for name, each in values.items():
         kinds, before = set(map(type, each)) - {type(None)}, known.get(name, pa.null())
         if dict in kinds or isinstance(before, dict):
-            if not kinds <= {dict} or not (isinstance(before, dict) or pa.types.is_null(before)):
+            if not depth or not kinds <= {dict} or not (isinstance(before, dict) or pa.types.is_null(before)):
                 raise _OfSeveralTypesError
             inside = (value for value in each if value is not None)
-            found[name] = _learned(before if isinstance(before, dict) else {}, inside, depth + 1)
+            found[name] = _learned(before if isinstance(before, dict) else {}, inside, depth - 1)
         else:
             found[name] = _type_of_both(before, kinds)
     return found
@@ -154,3 +154,9 @@ def _may_be_integers(values: pa.Array) -> bool:
     if not pa.types.is_floating(values.type) or values.null_count == len(values):
         return False
     return bool(pc.all(pc.equal(values, pc.floor(values))).as_py())
+
+
+def _are_floats(names: Iterable[str], records: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether each of these fields is written as floats are in some record."""
+    flat = [flat_record(record) for record in records]
+    return all(any(type(record.get(name)) is float for record in flat) for name in names)

@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.io.source.line_blocks import Lines
-from cepctl.io.tabular import nested_fields
+from cepctl.io.tabular import alike_fields
+from cepctl.io.tabular.alike_fields import AlikeFields
 from cepctl.io.tabular.flat_records import flat_record
-from cepctl.io.tabular.nested_fields import NestedFields
 
 PLAIN = st.sampled_from(["", "é", "null", 7, 2**63 - 1, 2**63, -0.5, 1e300, True, None])
 RECORDS = st.recursive(
@@ -44,7 +44,7 @@ def fields_of_each(texts: list[str]) -> list[dict[str, Any]]:
 
 
 def fields_of_all(texts: list[str]) -> list[dict[str, Any]] | None:
-    found = NestedFields(1_000_000).of(lines_of(texts))
+    found = AlikeFields(1_000_000, nested=True).of(lines_of(texts))
     if found is None:
         return None
     rows = [{name: values[place].as_py() for name, values in found.items()} for place in range(len(texts))]
@@ -99,7 +99,7 @@ def test_however_null_is_written_for_an_object(null: str) -> None:
 def test_one_line_that_is_otherwise_leaves_all_to_be_read_one_by_one(
     text: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(nested_fields, "_LOOKED_AT", 2)
+    monkeypatch.setattr(alike_fields, "_LOOKED_AT", 2)
     usual = ['{"x": {"a": 1}}'] * 300
     assert fields_of_all(usual) == [{"x.a": 1}] * 300
     assert fields_of_all([*usual, text, *usual]) is None
@@ -107,13 +107,13 @@ def test_one_line_that_is_otherwise_leaves_all_to_be_read_one_by_one(
 
 def test_more_values_than_may_be_held_at_once_are_read_one_by_one() -> None:
     lines = lines_of([json.dumps(USUAL)] * 10)
-    assert NestedFields(50).of(lines) is not None
-    assert NestedFields(49).of(lines) is None
+    assert AlikeFields(50, nested=True).of(lines) is not None
+    assert AlikeFields(49, nested=True).of(lines) is None
 
 
 def test_fields_that_were_read_one_by_one_are_known_then() -> None:
     usual, other = json.dumps(USUAL), json.dumps({"x": {"a": 2.5, "c": {"d": True}}})
-    fields = NestedFields(1_000_000)
+    fields = AlikeFields(1_000_000, nested=True)
     assert fields.of(lines_of([usual] * 300)) is not None
     assert fields.of(lines_of([usual, other])) is None
     fields.learn([json.loads(usual), json.loads(other)])
@@ -122,5 +122,22 @@ def test_fields_that_were_read_one_by_one_are_known_then() -> None:
     assert found["x.a"].to_pylist() == [1, 2.5]
     assert found["x.c.d"].to_pylist() == [None, True]
     assert fields.of(lines_of([usual, usual])) is None  # floats that may be integers
+    assert fields.of(lines_of([usual, json.dumps({"x": {"a": 2.0}})])) is not None
     fields.learn([{"x": "no object"}])
     assert fields.of(lines_of([usual, other])) is None
+
+
+def test_objects_in_objects_are_left_to_be_read_one_by_one_where_they_are_text() -> None:
+    plain, nested = '{"a": 1, "b": "x"}', '{"a": 1, "b": {"c": 2}}'
+    assert AlikeFields(1_000_000).of(lines_of([plain] * 9)) is not None
+    assert AlikeFields(1_000_000).of(lines_of([plain, nested])) is None
+    assert AlikeFields(1_000_000).of(lines_of([nested] * 9)) is None
+    assert AlikeFields(1_000_000).of(lines_of(['{"a": 1, "b": {}}'] * 9)) is None
+
+
+@pytest.mark.parametrize(("depth", "is_read"), [(20, True), (21, False)])
+def test_objects_are_read_as_deep_as_flat_records_go(depth: int, is_read: bool) -> None:
+    text = '{"a": ' * depth + '{"b": 1}' + "}" * depth
+    found = fields_of_all([text] * 3)
+    assert (found == fields_of_each([text] * 3)) is is_read
+    assert (found is not None) is is_read
