@@ -260,6 +260,7 @@ ALIKE = {
         '{"event_type": "Stop", "time": "2026-06-14T08:15:05Z", "value": 2.5, "node": null}',
         '{"event_type": "Stop", "time": "2026-06-14T08:15:05Z", "value": 2.0, "up": null}',
         '{"event_type": "Start", "time": "2026-06-31T08:15:04Z", "id": "a", "node": ""}',
+        '{"event_type": "Stop", "time": "2026-06-14T08:15:05Z", "value": 9007199254740993}',
         '{"event_type": null, "time": null, "value": null, "other": {}}',
     ],
 }
