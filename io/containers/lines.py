@@ -31,7 +31,7 @@ from cepctl.io.contract.times import LogTime, parse_time
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
 from cepctl.io.source.event_lines import LineBatches, LineEvent, lines_fit, taken_lines
 from cepctl.io.source.json_objects import flat_value, json_object
-from cepctl.io.source.line_blocks import Groups, Layout, Lines, told_by
+from cepctl.io.source.line_blocks import Groups, Layout, Lines, parsed_by
 from cepctl.io.source.line_columns import LineColumns, LineLayout
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG
 from cepctl.io.templates.attribute import TemplatedReader
@@ -103,7 +103,7 @@ class ContainerLog:
         self, pieces: _LinePieces, layout: LineLayout, lines: Lines
     ) -> Iterator[tuple[Numbers, LineColumns]] | None:
         """What lines among which none is a piece of one tell by a layout; None of other lines."""
-        return None if pieces.are_open or self.has_pieces(lines) else told_by([layout], lines, _AROUND)
+        return None if pieces.are_open or self.has_pieces(lines) else parsed_by([layout], lines, _AROUND)
 
 
 def _has_pieces_of_cri(lines: Lines) -> bool:

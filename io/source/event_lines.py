@@ -42,7 +42,7 @@ from cepctl.io.contract.reader import (
 )
 from cepctl.io.contract.times import LogTime
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
-from cepctl.io.source.line_blocks import BLANKS, Lines, are_many, line_blocks, lines_of, told_by
+from cepctl.io.source.line_blocks import BLANKS, Lines, are_many, line_blocks, lines_of, parsed_by
 from cepctl.io.source.line_columns import LineColumns, LineLayout, in_order, raw_columns
 from cepctl.io.source.message_patterns import PatternTable, TypedRecords, typed_records, with_groups
 from cepctl.io.source.streams import LONGEST_LINE, TOO_LONG, Chunks, numbered_lines
@@ -239,7 +239,7 @@ def line_events(
     known: Known | None = None,
 ) -> Iterator[pa.RecordBatch]:
     """Yield the events of a log, in its order; what fits a layout, or is `known`, is read many at a time."""
-    known = partial(told_by, layouts) if layouts else known
+    known = partial(parsed_by, layouts) if layouts else known
     return taken_lines(stream, batches, partial(_take, batches, event_of), known)
 
 

@@ -130,13 +130,13 @@ def lines_of(number: int, text: bytes, most: int | None = None) -> Iterator[Line
         yield Lines(text, number + first, starts[some], ends[some])
 
 
-Told = TypeVar("Told")
+Parsed = TypeVar("Parsed")
 Groups = Mapping[str, pa.Array]
 """The named groups of a layout in the lines that fit it, as text; null where a group took no part."""
 
 
 @dataclass(frozen=True)
-class Layout(Generic[Told]):
+class Layout(Generic[Parsed]):
     """How most lines of a log are written.
 
     Attributes
@@ -144,12 +144,12 @@ class Layout(Generic[Told]):
     expression
         Fits a whole line without blanks around it; means the same to Python and to Polars.  In every line
         that fits a named group takes part.
-    told
-        What the groups tell.
+    parse
+        Makes of the groups what the reader of a format works with.
     """
 
     expression: str
-    told: Callable[[Groups], Told]
+    parse: Callable[[Groups], Parsed]
 
 
 def are_many(lines: Lines) -> bool:
@@ -157,10 +157,10 @@ def are_many(lines: Lines) -> bool:
     return len(lines.text) >= FEWEST_BYTES
 
 
-def told_by(
-    layouts: Sequence[Layout[Told]], lines: Lines, blanks: bytes = BLANKS
-) -> Iterator[tuple[Numbers, Told]]:
-    """What lines tell by the first layout that fits each, with their rows; other lines are in none.
+def parsed_by(
+    layouts: Sequence[Layout[Parsed]], lines: Lines, blanks: bytes = BLANKS
+) -> Iterator[tuple[Numbers, Parsed]]:
+    """What lines are parsed to by the first layout that fits each, with their rows; other lines are in none.
 
     `blanks` stand around lines.
     """
@@ -176,7 +176,7 @@ def told_by(
         if fits.any():
             fitting = found if fits.all() else found.filter(fits)
             groups = {each.name: each.to_arrow().cast(pa.string()) for each in fitting}
-            yield rows[fits.to_numpy()], layout.told(groups)
+            yield rows[fits.to_numpy()], layout.parse(groups)
         if fits.all():
             return
         texts, rows = texts.filter(~fits), rows[~fits.to_numpy()]

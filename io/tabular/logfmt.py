@@ -25,7 +25,7 @@ from cepctl.io.contract.batches import INFERRED
 from cepctl.io.contract.reader import GRAIN, RAW_COLUMNS, ReadOptions, ReadReport, Reject, among_rejects
 from cepctl.io.contract.times import parse_time
 from cepctl.io.source.event_lines import lines_fit
-from cepctl.io.source.line_blocks import Groups, Layout, Lines, told_by
+from cepctl.io.source.line_blocks import Groups, Layout, Lines, parsed_by
 from cepctl.io.source.streams import Chunks
 from cepctl.io.source.text_encoding import utf8_stream
 from cepctl.io.tabular.columns import raw_batch
@@ -156,7 +156,7 @@ def pairs_of_many(lines: Lines) -> list[dict[str, str] | None]:
     """
     found: list[dict[str, str] | None] = [None] * len(lines)
     layouts = [Layout(_of_keys(keys), partial(_with_keys, keys)) for keys in _usual_keys(lines)]
-    for rows, pairs in told_by(layouts, lines, _AROUND):
+    for rows, pairs in parsed_by(layouts, lines, _AROUND):
         for row, each in zip(rows.tolist(), pairs, strict=True):
             found[row] = each
     return found
