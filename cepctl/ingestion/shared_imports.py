@@ -19,7 +19,8 @@ from cepctl.runners.apart import can_fork
 
 _OF_ARRAYS = "numpy.ma"
 """PyArrow imports it with the first array of NumPy that it is given."""
-_OF_MESSAGES = "polars"
+_OF_LINES = "polars"
+"""It parses the lines that processes append, and their messages."""
 
 
 def import_for_children(tasks: Sequence[ReadTask]) -> None:
@@ -34,8 +35,8 @@ def import_for_children(tasks: Sequence[ReadTask]) -> None:
     with suppress(CepctlError, OSError, pa.ArrowInvalid):
         known = _format_of(first)
     import_module(_OF_ARRAYS)
-    if known is not None and known.messages is not None:
-        import_module(_OF_MESSAGES)
+    if known is not None and (known.appended or known.messages is not None):
+        import_module(_OF_LINES)
 
 
 def _format_of(task: ReadTask) -> LogFormat | None:

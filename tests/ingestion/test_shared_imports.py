@@ -28,12 +28,13 @@ SYSLOG = "2026-06-01T10:00:0{}Z host cron[1]: job {} done\n"
     ("text", "imported"),
     [
         ("".join(SYSLOG.format(place, place) for place in range(9)), "True"),
+        ('198.51.100.7 - - [14/Jun/2026:08:15:02 +0200] "GET / HTTP/1.1" 200 7\n', "True"),
         ("id,time,event_type\n1,2026-06-01T10:00:00Z,a\n", "False"),
         ('{"time": "2026-06-01T10:00:00Z", "event_type": "a"}\n', "False"),
     ],
-    ids=["messages", "table", "JSON lines"],
+    ids=["messages", "lines", "table", "JSON lines"],
 )
-def test_polars_is_imported_before_the_children_where_messages_are_typed(
+def test_polars_is_imported_before_the_children_where_it_parses_lines(
     text: str, imported: str, tmp_path: Path
 ) -> None:
     log = tmp_path / "a.log"
