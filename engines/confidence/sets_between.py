@@ -36,8 +36,14 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.certainty import certainly_in_order
 from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
-from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
+from cepctl.engines.confidence.quadrature import (
+    cuts_within,
+    fill_masses,
+    most_nodes,
+    node_count,
+    pieces_of,
+    place_nodes,
+)
 from cepctl.engines.confidence.work import SET, most_products
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
 from cepctl.engines.pattern.blocks import BlockKind, Shape

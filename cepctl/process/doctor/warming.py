@@ -110,6 +110,7 @@ _RISING = "PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].k >= b[i-1].k"
 _WRITTEN = (
     "PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match",
     "PATTERN SEQ(A a, B b) WITHIN 2500 ticks",
+    "PATTERN SEQ(A a, B b) STRATEGY skip_till_next_match WITHIN 2500 ticks",
 )
 _TICKS_OF_UNIT = 5_000
 _OFFSETS = {"one": ((-2, 2, 1.0),), "other": ((-1, 0, 0.25), (1, 3, 0.75))}

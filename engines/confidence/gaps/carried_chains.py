@@ -30,8 +30,7 @@ from cepctl.engines.confidence.gaps.carried_steps import (
 )
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, event_of, rivals_of_gaps, window_ticks
 from cepctl.engines.confidence.gaps.tied_steps import FOR_EACH_PART, fill_step, work_of_steps
-from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
-from cepctl.engines.confidence.time_cells import pieces_of
+from cepctl.engines.confidence.quadrature import most_nodes, node_count, pieces_of, place_nodes
 from cepctl.engines.kernels.kernel import inlined, inner, kernel
 from cepctl.numeric.arrays import Reals
 

@@ -16,8 +16,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.engines.columns.tick_masses import density_at
-from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
-from cepctl.engines.confidence.time_cells import cuts_within, fill_masses
+from cepctl.engines.confidence.quadrature import cuts_within, fill_masses, most_nodes, node_count, place_nodes
 from cepctl.engines.kernels.kernel import inlined, inner
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 

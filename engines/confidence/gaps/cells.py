@@ -19,8 +19,7 @@ from cepctl.engines.confidence.gauss_nodes import (
     real_count,
     zeros_of_gram,
 )
-from cepctl.engines.confidence.quadrature import node_count
-from cepctl.engines.confidence.time_cells import cuts_within, fill_masses
+from cepctl.engines.confidence.quadrature import cuts_within, fill_masses, node_count
 from cepctl.engines.kernels.kernel import inner
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 

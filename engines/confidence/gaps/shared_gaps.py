@@ -34,8 +34,14 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
 from cepctl.engines.confidence.gaps.time_range import range_of_places
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.confidence.quadrature import most_nodes, node_count, place_nodes
-from cepctl.engines.confidence.time_cells import cuts_within, fill_masses, pieces_of
+from cepctl.engines.confidence.quadrature import (
+    cuts_within,
+    fill_masses,
+    most_nodes,
+    node_count,
+    pieces_of,
+    place_nodes,
+)
 from cepctl.engines.confidence.work import BOTH_ENDS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.blocks import gap_of
