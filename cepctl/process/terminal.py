@@ -18,6 +18,8 @@ _CONTROLS = re.compile(
     "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]|\r(?!\n)"
 )
 
+_LINE_ENDS = re.compile("[\n\r\x0b\x0c\x1c-\x1e\x85\u2028\u2029]")
+
 
 def visible(text: str) -> str:
     r"""The text with its control characters written out, so that a terminal shows them.
@@ -28,6 +30,17 @@ def visible(text: str) -> str:
     'a\\x1b[2Jb\\u202e\tc\n'
     """
     return _CONTROLS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
+
+
+def on_one_line(text: str) -> str:
+    r"""The text with its line ends written out, so that it begins no line of what is printed.
+
+    Examples
+    --------
+    >>> on_one_line("a\nerror: no space")
+    'a\\nerror: no space'
+    """
+    return _LINE_ENDS.sub(lambda found: found[0].encode("unicode_escape").decode(), text)
 
 
 class Guard:

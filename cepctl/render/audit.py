@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from rich.markup import escape
-from rich.table import Table
 
 from cepctl.inspection.auditing.findings import (
     ACROSS_HOSTS,
@@ -19,7 +18,7 @@ from cepctl.inspection.auditing.findings import (
     Audit,
     SourceAudit,
 )
-from cepctl.render.console import SafeConsole
+from cepctl.render.console import SafeConsole, SafeTable
 from cepctl.render.counting import counted
 
 _PIPE_WIDTH = 140
@@ -64,7 +63,7 @@ def _print_source(console: SafeConsole, source: SourceAudit, *, full: bool) -> N
         f"({counted(source.events, 'event')} of {counted(source.types, 'type')})",
         soft_wrap=True,
     )
-    table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
+    table = SafeTable(box=None, pad_edge=False, show_header=False, padding=(0, 2, 0, 0))
     table.add_column(no_wrap=True)
     table.add_column(ratio=3)
     table.add_column(ratio=1)

@@ -7,9 +7,27 @@ from typing import IO, Any
 
 from rich.console import Console, ConsoleOptions, RenderableType
 from rich.segment import Segment
+from rich.table import Table
 from rich.text import Text
 
-from cepctl.process.terminal import unguarded, visible
+from cepctl.process.terminal import on_one_line, unguarded, visible
+
+
+class SafeTable(Table):
+    """A table no cell of which ends its line, as what a log says can."""
+
+    def add_row(self, *cells: RenderableType | None, **options: Any) -> None:
+        """Add a row, with line ends written out."""
+        super().add_row(*map(of_one_line, cells), **options)
+
+
+def of_one_line(cell: RenderableType | None) -> RenderableType | None:
+    """A text with its line ends written out; anything else as it is."""
+    if isinstance(cell, str):
+        return on_one_line(cell)
+    if isinstance(cell, Text) and cell.plain != on_one_line(cell.plain):
+        return Text(on_one_line(cell.plain), cell.style, no_wrap=cell.no_wrap, overflow=cell.overflow)
+    return cell
 
 
 class SafeConsole(Console):

@@ -7,10 +7,9 @@ from collections.abc import Sequence
 from typing import TextIO
 
 from rich.markup import escape
-from rich.table import Table
 
 from cepctl.ingestion.results import FileAccount
-from cepctl.render.console import SafeConsole
+from cepctl.render.console import SafeConsole, SafeTable
 from cepctl.render.counting import counted
 
 _FILES_SHOWN = 40
@@ -25,7 +24,7 @@ def print_accounts(accounts: Sequence[FileAccount], file: TextIO | None = None) 
     """
     file = file or sys.stderr
     console = SafeConsole(file, width=None if file.isatty() else _PIPE_WIDTH, highlight=False)
-    table = Table(box=None, pad_edge=False, header_style="bold")
+    table = SafeTable(box=None, pad_edge=False, header_style="bold")
     for column in ("file", "format", "events", "types", "from", "to", "steps", "left out"):
         counts = column in {"events", "types"}
         table.add_column(column, justify="right" if counts else "left", no_wrap=column != "left out")

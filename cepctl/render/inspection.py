@@ -17,6 +17,7 @@ from rich.table import Table
 
 from cepctl.inspection.keys import law_to_learn
 from cepctl.inspection.overview import Inspection
+from cepctl.process.terminal import on_one_line
 from cepctl.render import inspection_tables as tables
 from cepctl.render.clocks_in_use import hosts_in_use, missing_in_use
 from cepctl.render.console import SafeConsole
@@ -94,13 +95,13 @@ def _print_questions(
     if inspection.examples:
         console.print("What to ask", style="bold")
     for example in inspection.examples:
-        console.print(f"# {escape(example.asks)}", style="dim", soft_wrap=True)
+        console.print(f"# {escape(on_one_line(example.asks))}", style="dim", soft_wrap=True)
         console.print(f"cepctl match {escape(_quoted(example.query))} {escape(events)}", soft_wrap=True)
     lesson = law_to_learn(inspection.keys, inspection.examples, inspection.events, inspection.uncertain)
     if lesson is not None:
-        by, jitter = map(shlex.quote, lesson)
+        by, jitter = map(_word, lesson)
         told = f"in which order events of one {lesson[0]} usually happen, for logs with coarser times"
-        console.print(f"# {escape(told)}", style="dim", soft_wrap=True)
+        console.print(f"# {escape(on_one_line(told))}", style="dim", soft_wrap=True)
         command = f"cepctl learn {events} --by {by} --jitter {jitter} -o laws.toml"
         console.print(escape(command), soft_wrap=True)
     console.print()
@@ -108,7 +109,13 @@ def _print_questions(
 
 def _quoted(query: str) -> str:
     """A query as a word of a shell, in the quotes that are easier to read."""
-    return f'"{query}"' if "'" in query and not _SHELL.search(query) else shlex.quote(query)
+    return f'"{query}"' if "'" in query and not _SHELL.search(query) and "\n" not in query else _word(query)
+
+
+def _word(text: str) -> str:
+    """A text as a word of a shell, on one line."""
+    written = on_one_line(text.replace("\\", "\\\\")).replace("'", "\\'")
+    return shlex.quote(text) if text == on_one_line(text) else f"$'{written}'"
 
 
 def _print_parts(console: SafeConsole, inspection: Inspection, events: str) -> None:
@@ -145,7 +152,7 @@ def _print_hull_question(console: SafeConsole, inspection: Inspection, events: s
     if asked is None:
         return
     given = " ".join(f"--given {_quoted(text)}" for text in asked.given)
-    command = f"cepctl clocks {events} --by node --reference {shlex.quote(asked.reference)} {given}"
+    command = f"cepctl clocks {events} --by node --reference {_word(asked.reference)} {given}"
     console.print("# Do clocks fit that drift, and by how much?", style="dim", soft_wrap=True)
     console.print(f"{escape(command)} -o clocks.parquet", soft_wrap=True)
     console.print()

@@ -21,6 +21,7 @@ from cepctl.inspection.suggestion import length, length_range
 from cepctl.inspection.values import AttributeValues
 from cepctl.inspection.written_orders import WrittenOrder
 from cepctl.process.terminal import visible
+from cepctl.render.console import SafeTable
 from cepctl.render.counting import counted
 from cepctl.schema import TimeUnit, tick_text
 
@@ -67,7 +68,7 @@ def _order_summary(orders: Sequence[FileOrder]) -> str:
 
 
 def _table(title: str, *columns: str, numbers: Iterable[str] = ()) -> Table:
-    table = Table(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
+    table = SafeTable(title=title, title_justify="left", box=None, pad_edge=False, header_style="bold")
     right = set(numbers)
     for column in columns:
         table.add_column(column, justify="right" if column in right else "left", overflow="fold")

@@ -22,7 +22,7 @@ from cepctl.numeric.lengths import span_text
 from cepctl.plan.plan import EXPECTED_ERROR, OCCURRENCE_ERROR
 from cepctl.plan.returned_items import LEAST, MOST
 from cepctl.process.terminal import visible
-from cepctl.render.console import SafeConsole
+from cepctl.render.console import SafeConsole, SafeTable
 from cepctl.render.counting import percent
 from cepctl.render.short_ids import short_ids
 
@@ -184,7 +184,7 @@ def _bar(share: float, full: str) -> str:
 
 def _table(layout: _TableLayout, matches: pa.Table, numbers: set[str], *, broken: bool) -> Table:
     """Lines between rows only where a row takes several."""
-    table = Table(
+    table = SafeTable(
         box=HORIZONTALS if broken else None,
         show_lines=broken,
         pad_edge=False,

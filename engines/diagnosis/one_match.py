@@ -59,7 +59,8 @@ def ids_of(text: str) -> Ids:
     def decoded(name: str) -> str:
         return name.replace("%2B", "+").replace("%20", " ").replace("%25", "%")
 
-    return tuple(tuple(decoded(name) for name in part.split("+")) for part in text.split())
+    parts = (part for part in text.split(" ") if part)  # another blank is part of an id
+    return tuple(tuple(decoded(name) for name in part.split("+")) for part in parts)
 
 
 def one_match(

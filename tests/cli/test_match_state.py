@@ -201,7 +201,7 @@ def test_a_choice_that_is_new_leaves_old_states_open(
 
     monkeypatch.setattr(Matching, "binding", binding)
     run("--max-matches", "7", code=2)
-    assert "was made with another top:\n  False\nnot with\n  True" in capsys.readouterr().err
+    assert "was made with another top:\n  False\n  not with\n  True" in capsys.readouterr().err
     run()
 
 

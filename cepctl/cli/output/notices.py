@@ -16,6 +16,7 @@ from __future__ import annotations
 import json
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -35,6 +36,7 @@ VARIABLE = "CEPCTL_LOG_FORMAT"
 
 _PREFIXED = ("error", "warning", "note", "hint")
 _LEVELS = ("error", "warning")
+_UNINDENTED = re.compile(r"([\n\r\x0b\x0c\x85\u2028\u2029]+)(?=[^\s])")
 _chosen: ContextVar[LogFormat] = ContextVar("log format", default="text")
 _silent: ContextVar[bool] = ContextVar("whether warnings are not wanted", default=False)
 _command: ContextVar[str | None] = ContextVar("command", default=None)
@@ -58,7 +60,7 @@ def _print(kind: Kind, message: str, figures: dict[str, object]) -> None:
 
 def _notice(kind: Kind, message: str, figures: dict[str, object]) -> str:
     if not in_json():
-        return f"{kind}: {message}" if kind in _PREFIXED else message
+        return _as_text(kind, message)
     notice = {
         "time": datetime.now(UTC).isoformat(timespec="milliseconds"),
         "level": kind if kind in _LEVELS else "info",
@@ -68,6 +70,12 @@ def _notice(kind: Kind, message: str, figures: dict[str, object]) -> str:
         **figures,
     }
     return json.dumps(notice, ensure_ascii=False, default=str)
+
+
+def _as_text(kind: Kind, message: str) -> str:
+    """A notice as people get it; what a value brings behind a line end begins no line of its own."""
+    text = f"{kind}: {message}" if kind in _PREFIXED else message
+    return text if kind == "why-not" else _UNINDENTED.sub(r"\1  ", text)
 
 
 @contextmanager
