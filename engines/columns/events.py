@@ -71,6 +71,10 @@ class Dependence:
         """How events depend on each other where nothing is given."""
         return replace(self, ties=None)
 
+    def but_for_clocks(self) -> Dependence:
+        """How events depend on each other where they share no clocks."""
+        return replace(self, clocks=None)
+
     def but_for_orders(self) -> Dependence:
         """How events depend on each other where no law speaks of their orders."""
         return replace(self, orders=None)

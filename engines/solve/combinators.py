@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 
 from cepctl.engines.columns.bindings import Group, events_in, flattened, places_of
+from cepctl.engines.columns.clocks import NO_CLOCK
 from cepctl.engines.columns.endpoints import cut_masses
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
@@ -92,6 +93,20 @@ def untied(door: Door, batch: Batch, rows: Indexes) -> Found:
     if not len(some):
         return some, impossible(0)
     free = replace(batch.measure, depends=batch.measure.depends.but_for_ties(), sifted=False)
+    return some, door(replace(batch, measure=free).taken(some))
+
+
+def unstamped(door: Door, batch: Batch, rows: Indexes) -> Found:
+    """Matches none of whose events has a clock, which then have the same bits whatever is beside them."""
+    from cepctl.engines.confidence.clocks.frames import involved
+
+    clock, stamped = batch.clocks.clock, np.zeros(len(batch), dtype=bool)
+    match, event = involved(len(clock), list(batch.bound.values()), batch.rivals)
+    stamped[match[clock[event] != NO_CLOCK]] = True
+    some = rows[~stamped[rows]]
+    if not len(some):
+        return some, impossible(0)
+    free = replace(batch.measure, depends=batch.measure.depends.but_for_clocks(), sifted=False)
     return some, door(replace(batch, measure=free).taken(some))
 
 

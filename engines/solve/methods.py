@@ -76,6 +76,8 @@ METHODS: tuple[MatchMethod, ...] = (
     # Points that depend on each other, and come back through the door as others that do not.
     Method("as if nothing were given", lambda form: form.tied,
            PARTS, partial(combinators.untied, measure), "GIVEN ties none of its events to others"),
+    Method("as if there were no clocks", lambda form: form.clocked and not form.tied,
+           PARTS, partial(combinators.unstamped, measure), "none of its events is on a clock"),
     Method("exact sums, or sampled worlds where they cost too much", lambda form: form.sampled,
            ESTIMATED, partial(combinators.sampled, measure), "an error is allowed"),
     Method("sums beside what is given, at few offsets of clocks", lambda form: form.tied and form.clocked,

@@ -64,6 +64,7 @@ MATCHES = {
     "sums over starts and ends": Asked("ISEQ(A a, B b) WHERE b DURING a", (JOB, PAUSE), "a b"),
     "orders of keys under their law": Asked("SEQ(A a, B b)", IN_ONE_KEY, "a b", (LAW,)),
     "as if nothing were given": Asked(f"SEQ(A a, N n) {B_BEFORE_C}", (A, B, C, N), "a n"),
+    "as if there were no clocks": Asked("SEQ(A a, N n)", (A, *stamped(B), N), "a n"),
     "sums beside what is given, at few offsets of clocks": Asked(
         f"SEQ(A a, B b) {A_BEFORE_B}", stamped(A, B), "a b"
     ),
