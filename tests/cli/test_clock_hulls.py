@@ -177,7 +177,7 @@ def test_clocks_that_were_set_are_refused_with_the_orders_that_say_so(
         "error: no clocks that drift apart by at most 200 ppm allow two orders of b and a, by 99.956 ms:",
         f"  cfab3 before pfab3 ({LEAVES}): b is ahead by at least 160 ms at 1970-01-01T00:06:40.260Z",
         f"  psab2 before csab2 ({ENTERS}): b is ahead by at most 40 ms at 1970-01-01T00:05:00.040Z",
-        "so a clock was set between, or an order is wrong; say in IF which events are meant, or allow more "
+        "  so a clock was set between, or an order is wrong; say in IF which events are meant, or allow more "
         "with --drift or --granularity",
     ]
 
