@@ -36,6 +36,8 @@ _NANOS = 10**9
 _MOST = 2**63 - 1
 _WIDEST = 2.0**60
 _LOOKED_AT_FIRST = 64
+_OF_CLOCKS = ":"
+"""Stands in times of day, and in no number."""
 # Digits that read as a date: how many there are, and the form that --time-format then has.
 _DATES = {8: "%Y%m%d", 10: "%Y%m%d%H", 12: "%Y%m%d%H%M", 14: "%Y%m%d%H%M%S"}
 
@@ -100,12 +102,14 @@ def _of_texts(column: pa.Array) -> EpochNumbers:
     integers = integers_of_texts(column)
     if integers is not None:
         return _of_integers(integers)
+    zeros, none = np.zeros(len(column), np.int64), np.zeros(len(column), np.bool_)
+    if pc.all(pc.match_substring(column, _OF_CLOCKS)).as_py():
+        return EpochNumbers(zeros, zeros, zeros, none, none, none)
     known = _flags(pc.fill_null(pc.match_substring_regex(column, _NUMBER), False))
     if (powers := _flags(pc.fill_null(pc.match_substring_regex(column, _WITH_POWER), False))).any():
         return _of_powers(column, powers)
-    zeros = np.zeros(len(column), np.int64)
     if not known.any():
-        return EpochNumbers(zeros, zeros, zeros, known, known, known)
+        return EpochNumbers(zeros, zeros, zeros, none, none, none)
     found = pc.extract_regex(column, _NUMBER)
     sign, whole, fraction = (pc.struct_field(found, name) for name in ("sign", "whole", "fraction"))
     digits, most = pc.utf8_length(whole), str(_MOST)
