@@ -202,7 +202,8 @@ def _rates(problem, kind, stride, digits):
     for d in range(len(rates)):
         for j in range(count):
             if stride[j] > 0:
-                rates[d, j] *= problem.members[kind[j]] - digits[d, j]
+                left = problem.members[kind[j]] - digits[d, j]
+                rates[d, j] = rates[d, j] * left if left > 0 else 0.0
     return rates
 
 

@@ -19,6 +19,9 @@ import numpy as np
 
 from cepctl.engines.kernels.kernel import inner
 
+_LEAST_EXPONENT = -1022
+"""Numbers below two to it are divided by it: a larger factor would be no number."""
+
 
 @inner
 def layer_of(states):
@@ -45,9 +48,10 @@ def one_more(layer, sets, target, mass, row):
         a = places[n] // size
         d = places[n] - a * size
         for i in range(kinds):
-            weight = mass[a, i] * sets.rates[d, i]
-            if weight == 0.0:
+            # Of factors without end each by itself: 0 times one is no number, and leads beyond all places.
+            if mass[a, i] == 0.0 or sets.rates[d, i] == 0.0:
                 continue
+            weight = mass[a, i] * sets.rates[d, i]
             place = target[a, i] * size + d + sets.stride[i]
             if row[place] < 0:
                 row[place], found[count], values[count] = count, place, 0.0
@@ -98,7 +102,7 @@ def scale(values):
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):
             most = max(most, abs(values[i, j]))
-    exponent = frexp(most)[1]
+    exponent = max(frexp(most)[1], _LEAST_EXPONENT)
     factor = ldexp(1.0, -exponent)
     for i in range(values.shape[0]):
         for j in range(values.shape[1]):

@@ -106,6 +106,17 @@ def test_what_runs_later_is_refused_with_the_way_out(query: str) -> None:
         match_events(plan(query), event_table(THREE))
 
 
+@pytest.mark.parametrize("factor", [1e155, 1e308])
+def test_endless_products_of_factors_lead_to_no_place_of_sets(factor: float) -> None:
+    """Nor is 0 times one of them taken for a way to go on."""
+    law = OrderLaw("k", before={("A", "B"): factor, ("A", "C"): factor, ("B", "C"): factor})
+    events = (*(Event(f"e{i}", "ABC"[i % 3], i, i + 9, k="1") for i in range(9)),)
+    with pytest.raises(
+        QueryTooLargeError, match=r"the factors of a law .* bring them between 1e-30 and 1e30"
+    ):
+        match_events(plan("PATTERN SEQ(A a, B b, C c)", law), event_table(events))
+
+
 def test_factors_whose_products_are_no_numbers_are_said_to_be_that() -> None:
     """Not that there are too many orders."""
     law = OrderLaw("k", following={("A", "B"): 1e155, ("B", "C"): 1e155, ("C", "D"): 1e155})
