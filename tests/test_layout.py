@@ -764,7 +764,7 @@ def needed_by_module(imports: Iterable[Import], modules: set[str]) -> dict[str, 
         if found.importer in modules:
             # `from room import module`, else a name of a module.
             names = found.imported, found.imported.rpartition(".")[0]
-            needed[found.importer] |= {*[name for name in names if name in modules][:1]} - {found.importer}
+            needed[found.importer] |= {*[name for name in names if name in modules][:1]}
     return needed
 
 
@@ -801,6 +801,11 @@ def test_a_circle_is_seen_wherever_it_hides(hidden: str) -> None:
     imports = [found for name, text in texts.items() for found in imports_in(ast.parse(text), name)]
     assert set(circles_of(needed_by_module(imports, {*names}))) == {*names}
     assert circles_of(needed_by_module(imports[:1], {*names})) == []
+
+
+def test_a_module_that_imports_itself_is_a_circle() -> None:
+    imports = [*imports_in(ast.parse("from cepctl.room import a"), "cepctl.room.a")]
+    assert set(circles_of(needed_by_module(imports, {"cepctl.room.a"}))) == {"cepctl.room.a"}
 
 
 def test_the_engines_need_few_libraries() -> None:

@@ -12,7 +12,6 @@ from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, ParamSpec, TypeAlias, TypeVar
 
-from cepctl.engines.confidence import work
 from cepctl.errors import QueryTooLargeError
 
 MOST_NANOSECONDS = 4_000_000_000
@@ -103,4 +102,4 @@ class Method(Generic[_Asked, _Given, _Found]):
     @property
     def most_products(self) -> int | None:
         """So many products are the most that it takes; None where what it sums has a bound."""
-        return work.most_products(self.name) if self.name in work.NANOSECONDS else None
+        return most_products(self.name) if self.name in NANOSECONDS else None
