@@ -38,11 +38,9 @@ from cepctl.io.source.archives import (
 )
 from cepctl.io.source.block_compression import LZ4_MAGIC, SNAPPY_MAGIC, lz4_stream, snappy_stream
 from cepctl.io.source.colours import WithoutColours, has_colours
-from cepctl.io.source.first_lines import sample_of, with_room
+from cepctl.io.source.first_lines import HEAD_BYTES, sample_of, with_room
 from cepctl.io.source.locations import FilePart, Location, PartBytes, RowGroupPart, first_line
 from cepctl.io.trial import Trial, tried, yield_of
-
-HEAD_BYTES = 1 << 16
 
 # Asked in this order: the first that recognises a file reads it.  Each is a LogFormat, or several of them,
 # which says all that is known of a format beside its page and its tests.

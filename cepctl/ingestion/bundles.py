@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, Generic, TypeVar
 
 from cepctl.ingestion.task import ReadTask
-from cepctl.io.formats import HEAD_BYTES
+from cepctl.io.source.first_lines import HEAD_BYTES
 from cepctl.runners.runner import Runner, Watcher
 
 Result = TypeVar("Result")

@@ -50,7 +50,7 @@ def piece_bytes(memory: MemoryBudget) -> int:
 
 
 def is_little(memory: MemoryBudget, at_once: int = 1) -> bool:
-    """Whether what so many tasks have at once is less than enough, of which chunks take their part."""
+    """Whether so many tasks at once would have to keep their chunks smaller than with enough memory."""
     return memory.own // (at_once * _CHUNKS_OF_ENOUGH) < CHUNK_BYTES
 
 

@@ -14,7 +14,8 @@ import pyarrow as pa
 from cepctl.errors import CepctlError
 from cepctl.ingestion.task import ReadTask
 from cepctl.io.contract.log_format import LogFormat
-from cepctl.io.formats import HEAD_BYTES, format_named, known_formats
+from cepctl.io.formats import format_named, known_formats
+from cepctl.io.source.first_lines import HEAD_BYTES
 from cepctl.runners.apart import can_fork
 
 _OF_ARRAYS = "numpy.ma"
@@ -24,9 +25,9 @@ _OF_LINES = "polars"
 
 
 def import_for_children(tasks: Sequence[ReadTask]) -> None:
-    """Import what the format of the first of some files needs, which are of this machine.
+    """Import what the format of the first file needs; all files are on this machine.
 
-    What cannot be read or told is left to the children.
+    What cannot be read, or is packed, is left to the children.
     """
     first = next((task for task in tasks if task.file.left_out is None and task.file.size), None)
     if first is None or not can_fork():
@@ -44,6 +45,5 @@ def _format_of(task: ReadTask) -> LogFormat | None:
         return format_named(task.input_format)
     filesystem, path = task.file.location.resolve()
     with filesystem.open_input_stream(path, compression=None) as file:
-        # As it lies there: what unpacks files is called in children alone, which a hostile one may kill.
         head = file.read(HEAD_BYTES)
     return next((known for known in known_formats() if known.reader.recognises(head)), None)

@@ -210,10 +210,12 @@ def _in_pieces(task: ReadTask, known: LogFormat, size: int) -> Survey:
 
 def _line_end(task: ReadTask, start: int, stop: int) -> int:
     """Where the last line ends that begins and ends in a piece; a cut one would be read by itself."""
-    looked_at = FilePart(max(start, stop - _LOOKED_AT), stop)
-    with open_log(task.file.location, looked_at) as log:
-        end = log.stream.read(_LOOKED_AT).rfind(b"\n")
-    return stop if end < 0 else looked_at.start + end + 1
+    filesystem, path = task.file.location.resolve()
+    first = max(start, stop - _LOOKED_AT)
+    with filesystem.open_input_file(path) as file:
+        file.seek(first)
+        end = file.read(stop - first).rfind(b"\n")
+    return stop if end < 0 else first + end + 1
 
 
 def _of_piece(task: ReadTask, known: LogFormat, log: OpenLog, *, whole: bool) -> Survey:

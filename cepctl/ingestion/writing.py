@@ -116,6 +116,7 @@ def _repeating(rows: pa.Table) -> list[str]:
 
 
 def _repeats(values: pa.ChunkedArray) -> bool:
+    """Whether each value stands in two rows or more, on average."""
     return bool(2 * pc.count_distinct(values).as_py() <= len(values) - values.null_count)
 
 

@@ -185,12 +185,9 @@ class _Child:
         self._status: int | None = None
         self._of_caller = max(_resident_bytes(os.getpid()) - READING_PROGRAM_BYTES, 0)
         parent = os.getpid()
-        # What is held by now is no garbage: a child that looked through it would copy all of it.
-        gc.freeze()
         self._id = os.fork()
         if self._id == 0:
             _serve(function, tasks, theirs, parent)
-        gc.unfreeze()
         theirs.close()
 
     def begin(self, number: int) -> None:
@@ -234,6 +231,8 @@ def _serve(
     """Run the tasks whose numbers come, in the child."""
     _belong_to(parent)
     _keep_freed()
+    # What the parent holds is no garbage here: a child that looked through it would copy all of it.
+    gc.freeze()
     status = 1
     try:
         while True:

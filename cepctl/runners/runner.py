@@ -20,7 +20,6 @@ from cepctl.runners.apart import run_apart
 Task = TypeVar("Task")
 Item = TypeVar("Item")
 Result = TypeVar("Result")
-"""Hears how many tasks are done, and of how many there are."""
 _TASKS_OF_GROUP = 5_000
 Piece: TypeAlias = tuple[int, bytes]
 """What a task sends to a group: the number of the group, and bytes."""

@@ -21,7 +21,8 @@ from cepctl.errors import JobError, LogFormatError
 from cepctl.io.contract.line_records import LineRecords
 from cepctl.io.contract.log_format import LogFormat
 from cepctl.io.contract.reader import ReadOptions
-from cepctl.io.formats import HEAD_BYTES, OpenLog, format_named, format_of, open_log
+from cepctl.io.formats import OpenLog, format_named, format_of, open_log
+from cepctl.io.source.first_lines import HEAD_BYTES
 from cepctl.io.source.locations import InputFile, Location
 from cepctl.state.present import Seen, Unpacking, present_files
 from cepctl.state.sources import (

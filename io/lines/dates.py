@@ -23,7 +23,8 @@ import numpy as np
 
 from cepctl.io.contract.reader import ReadOptions, ReadReport
 from cepctl.io.lines.local_times import WrittenTexts
-from cepctl.io.lines.recognition import HEAD_BYTES, LineLayout, sample_lines, times_in
+from cepctl.io.lines.recognition import LineLayout, sample_lines, times_in
+from cepctl.io.source.first_lines import HEAD_BYTES
 from cepctl.io.source.missing_years import YearRule, day_in_name, year_rule, years_note
 from cepctl.numeric.arrays import Flags, Numbers
 

@@ -40,9 +40,9 @@ from cepctl.io.lines.headings import ANY, HEADINGS, Heading
 from cepctl.io.lines.nearly import usual_beginnings
 from cepctl.io.lines.stamps import Stamp, stamp_named
 from cepctl.io.lines.unbeaten import unbeaten
+from cepctl.io.source.first_lines import HEAD_BYTES
 from cepctl.io.source.text_encoding import decoded
 
-HEAD_BYTES = 1 << 16
 _SAMPLE = 400
 _FARTHEST_NAMED = 4_096
 _FEWEST_SHARE = 0.3

@@ -18,7 +18,6 @@ from cepctl.io.contract.times import LogTime, log_time, named_zone, read_time, w
 from cepctl.io.source.missing_years import MonthDay, YearRule, year_rule, years_note
 from cepctl.io.source.text_encoding import decoded
 
-HEAD_BYTES = 1 << 16
 OLD_SHAPE = "bbb ee HH:MM:SS"
 """Of times without a year."""
 _MONTHS = ("Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec")

@@ -15,12 +15,12 @@ import pyarrow.compute as pc
 from cepctl.io.contract.unicode_text import NotUnicodeError
 from cepctl.io.source.json_objects import all_fields, json_object
 from cepctl.io.source.line_blocks import Lines
-from cepctl.io.tabular.flat_records import flat_record
+from cepctl.io.tabular.flat_records import DEEPEST, flat_record
 
 Fields: TypeAlias = dict[str, "pa.DataType | Fields"]
 """The types of fields, and the fields of objects; of fields that were null wherever they were, null."""
 
-_LOOKED_AT, _DEEPEST = 1_000, 20
+_LOOKED_AT = 1_000
 _PLAIN = {str: pa.string(), int: pa.int64(), float: pa.float64(), bool: pa.bool_()}
 _NULL, _ESCAPED = b"null", b"\\u"
 
@@ -44,7 +44,7 @@ class AlikeFields:
     def learn(self, records: Iterable[Mapping[str, Any]]) -> None:
         """Know the fields of these records as well."""
         try:
-            self._known = _learned(self._known, records, _DEEPEST if self.nested else 0)
+            self._known = _learned(self._known, records, DEEPEST if self.nested else None)
         except _OfSeveralTypesError:
             self._are_alike = False
 
@@ -83,13 +83,16 @@ def _some(lines: Lines) -> list[dict[str, Any]]:
     return found
 
 
-def _learned(known: Fields, records: Iterable[Mapping[str, Any]], depth: int) -> Fields:
-    """The fields that are known, and those of records, in which objects stand at most so deep."""
+def _learned(known: Fields, records: Iterable[Mapping[str, Any]], depth: int | None) -> Fields:
+    """The fields that are known, and those of records, in which objects stand at most so deep.
+
+    None: in which no object stands, so that a dot in a name is one sign of it.
+    """
     values: dict[str, list[Any]] = {}
     for record in records:
         for name, value in record.items():
             values.setdefault(name, []).append(value)
-    if any("." in name for name in values):
+    if depth is not None and any("." in name for name in values):
         raise _OfSeveralTypesError
     found = dict(known)
     for name, each in values.items():

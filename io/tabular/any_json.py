@@ -19,6 +19,7 @@ import pyarrow as pa
 from cepctl.errors import LogFormatError
 from cepctl.io.contract.reader import ReadOptions, ReadReport, Reject
 from cepctl.io.contract.unicode_text import NOT_UNICODE, NotUnicodeError
+from cepctl.io.source.first_lines import HEAD_BYTES
 from cepctl.io.source.json_documents import Element, JsonDocument, as_documents, flat_elements, read_documents
 from cepctl.io.source.json_objects import json_object, json_objects
 from cepctl.io.source.json_recovery import FoundRecord, Records
@@ -41,7 +42,6 @@ from cepctl.io.tabular.json_shape import JsonShape, records_at, shape_in, shape_
 from cepctl.io.tabular.kubernetes import IN_BETWEEN, occurrences, seen_between
 from cepctl.schema import ARRIVAL
 
-HEAD_BYTES = 1 << 16
 NOT_AN_OBJECT = "the record is not a JSON object"
 HELD = "cepctl.json"
 """The name under which `ReadReport.time_forms` has the shape, for other parts of the file."""

@@ -9,7 +9,8 @@ from typing import Any
 
 from cepctl.io.contract.natural_columns import Value
 
-_DEEPEST = 20
+DEEPEST = 20
+"""Objects that stand deeper in each other are text."""
 
 
 def flat_record(record: Mapping[str, Any]) -> dict[str, Any]:
@@ -41,7 +42,7 @@ def record_of_fields(record: Mapping[str, Any]) -> dict[str, Any] | None:
 def _flatten(before: str, value: Mapping[str, Any], found: dict[str, Value], depth: int) -> None:
     for key, inside in value.items():
         name = f"{before}{key}"
-        if type(inside) is dict and depth < _DEEPEST:
+        if type(inside) is dict and depth < DEEPEST:
             _flatten(f"{name}.", inside, found, depth + 1)
             continue
         while name in found:
@@ -72,7 +73,7 @@ def _flatten_all(
             return False
         values = [record.get(key) for record in records]
         name, kinds = f"{before}{key}", set(map(type, values))
-        if dict in kinds and depth < _DEEPEST:
+        if dict in kinds and depth < DEEPEST:
             inside = [value if type(value) is dict else nothing for value in values]
             if not _flatten_all(f"{name}.", inside, found, depth + 1):
                 return False

@@ -147,9 +147,12 @@ class JsonEvents:
         """As `of_lines`, of lines whose fields are alike; None where each has to be read."""
         if not self.table.may_be_alike(lines):
             return None
-        found = self.table.fields.of(lines) or {}
+        found = self.table.fields.of(lines)
+        if not found:
+            self.table.counted(None)
+            return None
         types, messages = said_by(self._asked(found), len(lines), self.shape)
-        rows = self.table.counted(self._rows_alike(lines, found, types) if found else None)
+        rows = self.table.counted(self._rows_alike(lines, found, types))
         return None if rows is None else self._events([rows], rows.numbers, messages)
 
     def _rows_alike(self, lines: Lines, found: Mapping[str, pa.Array], types: pa.Array) -> BlockRows | None:

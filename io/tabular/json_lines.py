@@ -269,13 +269,15 @@ class RecordTable:
         return self._misfits < _MOST_MISFITS and len(lines) > 0
 
     def counted(self, rows: BlockRows | None) -> BlockRows | None:
-        """The rows of lines that were looked at at once."""
+        """Count whether lines that were looked at at once were alike; returns their rows."""
         self._misfits = 0 if rows is not None else self._misfits + 1
         return rows
 
     def _alike(self, lines: Lines) -> BlockRows | None:
         found = self.fields.of(lines)
         if found is None or not {column for _, column in self.mapping} <= found.keys():
+            return None
+        if self.mapping and any("." in key for key in found):
             return None
         return self.rows_of(lines, found)
 

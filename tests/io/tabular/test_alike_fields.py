@@ -135,6 +135,14 @@ def test_objects_in_objects_are_left_to_be_read_one_by_one_where_they_are_text()
     assert AlikeFields(1_000_000).of(lines_of(['{"a": 1, "b": {}}'] * 9)) is None
 
 
+def test_names_with_dots_are_read_at_once_where_no_object_could_have_them() -> None:
+    dotted = '{"http.method": "GET", "http.status": 200}'
+    found = AlikeFields(1_000_000).of(lines_of([dotted] * 9))
+    assert found is not None
+    assert found["http.status"].to_pylist() == [200] * 9
+    assert AlikeFields(1_000_000, nested=True).of(lines_of([dotted] * 9)) is None
+
+
 @pytest.mark.parametrize(("depth", "is_read"), [(20, True), (21, False)])
 def test_objects_are_read_as_deep_as_flat_records_go(depth: int, is_read: bool) -> None:
     text = '{"a": ' * depth + '{"b": 1}' + "}" * depth
