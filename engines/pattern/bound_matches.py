@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -55,6 +55,18 @@ class BoundMatches:
         bound = take_matches(self.bound, rows)
         spans = None if self.spans is None else self.spans.take(rows)
         return BoundMatches(bound, [each.taken(rows) for each in self.rivals], spans)
+
+    def involving(self, is_one: Callable[[Indexes], Flags]) -> Flags:
+        """Which matches bind an event that is one of those asked for, or have such a rival."""
+        found = np.zeros(len(self), dtype=bool)
+        for each in self.bound.values():
+            if isinstance(each, Group):
+                found[each.owner[is_one(each.members)]] = True
+            else:
+                found |= is_one(each)
+        for rival in self.rivals:
+            found[rival.row[is_one(rival.event)]] = True
+        return found
 
     def groups(self, shape: Shape) -> list[Group]:
         """The members of each block."""

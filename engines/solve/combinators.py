@@ -98,12 +98,8 @@ def untied(door: Door, batch: Batch, rows: Indexes) -> Found:
 
 def unstamped(door: Door, batch: Batch, rows: Indexes) -> Found:
     """Matches none of whose events has a clock, which then have the same bits whatever is beside them."""
-    from cepctl.engines.confidence.clocks.frames import involved
-
-    clock, stamped = batch.clocks.clock, np.zeros(len(batch), dtype=bool)
-    match, event = involved(len(clock), list(batch.bound.values()), batch.rivals)
-    stamped[match[clock[event] != NO_CLOCK]] = True
-    some = rows[~stamped[rows]]
+    stamped = batch.clocks.clock != NO_CLOCK
+    some = rows[~batch.matches.involving(stamped.__getitem__)[rows]]
     if not len(some):
         return some, impossible(0)
     free = replace(batch.measure, depends=batch.measure.depends.but_for_clocks(), sifted=False)
@@ -113,9 +109,7 @@ def unstamped(door: Door, batch: Batch, rows: Indexes) -> Found:
 def touched(batch: Batch) -> Flags:
     """Which matches bind a tied event, have such a rival, or are on a clock of such events."""
     if not batch.form.on_clocks:
-        from cepctl.engines.confidence.given.confidences import are_tied
-
-        return are_tied(batch.ties, batch.bound, batch.rivals, len(batch))
+        return batch.matches.involving(batch.ties.touches)
     return batch.given_on_clocks.touch(len(batch), list(batch.bound.values()), batch.rivals)
 
 

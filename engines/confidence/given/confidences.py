@@ -10,7 +10,6 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, with_present
@@ -21,22 +20,8 @@ from cepctl.engines.confidence.given.known_order import contradict_order, withou
 from cepctl.engines.confidence.given.parts_of_units import by_units
 from cepctl.engines.confidence.given.work import too_many_together
 from cepctl.engines.confidence.occurrence.rows import Rows
-from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.errors import QueryTooLargeError
-from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
-
-
-def are_tied(ties: EventTies, bound: dict[int, Bindings], rivals: list[Rivals], count: int) -> Flags:
-    """Which of `count` matches bind an event that is tied, or have such a rival."""
-    found = np.zeros(count, dtype=bool)
-    for each in bound.values():
-        if isinstance(each, Group):
-            found[each.owner[ties.touches(each.members)]] = True
-        else:
-            found |= ties.touches(each)
-    for rival in rivals:
-        found[rival.row[ties.touches(rival.event)]] = True
-    return found
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 
 @dataclass(frozen=True)
