@@ -11,9 +11,9 @@ Every endpoint is an event of its own.
     its start before its end, bounds of its length   present
     what is given of it                              present, with all that this ties to it
 
-Problems that share no uncertain event, and no clock against which something moves, are independent.  The
-probability that some of those that do holds, together with the laws of all their events and what is given of
-these, is divided by that of the laws and of what is given.
+Problems that share no uncertain event, and no chain of clocks against which something moves, are
+independent.  The probability that some of those that do holds, together with the laws of all their events and
+what is given of these, is divided by that of the laws and of what is given.
 """
 
 from __future__ import annotations
@@ -253,7 +253,7 @@ def _connected(measure: IntervalMeasure, asked: _AskedOfEndpoints, groups: int) 
     of_endpoint = len(endpoints.masses.lower)
     stamped, clock = _moved_apart(clocks, asked)
     problem = np.concatenate([problem, stamped])
-    node = np.concatenate([node, root_of_clock(ties, of_endpoint, clock)])
+    node = np.concatenate([node, root_of_clock(ties, of_endpoint, clocks.chain[clock])])
     of_endpoint += len(clocks.offsets.lower)
     keys, number = np.unique(asked.group[problem] * of_endpoint + node, return_inverse=True)
     problems = len(asked.group)

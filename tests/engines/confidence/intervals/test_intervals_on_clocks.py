@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import replace
+from random import Random
 from typing import Any
 
 import numpy as np
@@ -12,6 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepctl.clocks.shared import Clocks
+from cepctl.clocks.ties import ClockTie, tied
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.clocks import unions
@@ -31,6 +33,8 @@ from tests.engines.confidence.intervals.random_intervals import (
     streams_with_rivals,
 )
 from tests.engines.confidence.intervals.test_interval_groups import groups_agree
+from tests.engines.tied_clock_cases import tied_cases
+from tests.fuzzing.drawn_events import drawn_chains
 from tests.plans import Event, event_table, lasting, on, plan_of
 
 _QUIET = [HealthCheck.too_slow, HealthCheck.filter_too_much]
@@ -135,6 +139,33 @@ def test_keys_are_those_of_the_judge_many_times_over(case: ClockCase, by_attribu
     groups_agree(f"{case.query} GROUP BY {key}", case.events, case.clocks)
 
 
+def _late(seed: int) -> ClockCase:
+    """One event that lasts, and sharp ones, each on one of three clocks, some of which are tied."""
+    rng = Random(seed)
+    clocks = {name: rng.choice(OFFSETS) for name in "nmk"}
+    sharp = [
+        Event(f"b{number}", "B", tick, tick) for number, tick in enumerate(rng.choices(range(2, 7), k=3))
+    ]
+    stamped = [on(rng.choice("nmk"), clocks, each) for each in sharp]
+    query = f"PATTERN SEQ(A a, B b) WITHIN {rng.randint(3, 7)} ticks"
+    held = lasting("a", "A", (-1, -1), (0, 0))
+    return ClockCase(query, (held, *stamped), drawn_chains(rng, clocks))
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=_QUIET, derandomize=True)
+@given(case=st.integers(0, 1 << 32).map(_late))
+def test_keys_on_tied_clocks_are_those_of_the_judge(case: ClockCase) -> None:
+    groups_agree(f"{case.query} GROUP BY ()", case.events, case.clocks)
+
+
+@pytest.mark.slow
+@settings(max_examples=1000, deadline=None, suppress_health_check=_QUIET)
+@given(case=tied_cases(_BOUND | _BESIDE | _GROUPS))
+def test_keys_on_tied_clocks_are_those_of_the_judge_many_times_over(case: ClockCase) -> None:
+    agrees(case)
+    groups_agree(f"{case.query} GROUP BY ()", case.events, case.clocks)
+
+
 WIDE: Clocks = {"n": ((-500, 500, 1.0),), "m": ((-500, 500, 1.0),)}
 HELD = on("n", WIDE, lasting("a", "A", (0, 0), (100, 100)))
 
@@ -194,6 +225,22 @@ def test_rows_of_a_key_err_together() -> None:
     assert (key["occurrence"], key["expected"]) == (
         pytest.approx(wanted, rel=1e-12), pytest.approx(2 * wanted, rel=1e-12)
     )  # fmt: skip
+
+
+def test_rows_of_a_key_on_tied_clocks_err_together() -> None:
+    """Of five worlds, (-1, 0), (0, 0), (1, 0), (0, 1), (1, 1), `b` is in time where m <= 0, `c` where n = 0.
+
+    No event has the clock between m and n, whose offset is that of n and at most a tick from that of m.
+    """
+    clocks = tied(
+        {"m": ((-1, 1, 1.0),), "x": ((0, 1, 1.0),), "n": ((0, 1, 1.0),)},
+        [ClockTie("m", "x", 1), ClockTie("x", "n", 0)],
+    )
+    held = lasting("a", "A", (-1, -1), (0, 0))
+    late = [on("m", clocks, Event("b", "B", 3, 3)), on("n", clocks, Event("c", "B", 3, 3))]
+    plan = plan_of("PATTERN SEQ(A a, B b) WITHIN 5 ticks GROUP BY ()", clocks, lasting=True)
+    (key,) = match_events(plan, event_table((held, *late))).to_pylist()
+    assert (key["occurrence"], key["expected"]) == (pytest.approx(4 / 5), pytest.approx(6 / 5))
 
 
 def jittery(condition: str = "a INTERSECTS b BY 15 ticks") -> None:
