@@ -1,4 +1,4 @@
-"""Events that a dataset made for one query does not hold, because they cannot matter to it."""
+"""Events and attributes that a dataset made for one query does not hold: they cannot matter to it."""
 
 from __future__ import annotations
 
@@ -11,19 +11,21 @@ class LeftBehind:
     """What is known of events that were read and left behind.
 
     `events` is how many there are, `last_tick` the largest `upper` or end of them.  Some is an interval event
-    where it is `lasting`.  `inexact` are the types of which some has an interval of more than a tick.
+    where it is `lasting`.  `inexact` are the types of which some has an interval of more than a tick.  Of no
+    event, left behind or not, the attributes `unread` were read.
     """
 
     events: int
     last_tick: int
     lasting: bool
     inexact: frozenset[str]
+    unread: frozenset[str] = frozenset()
 
 
 def left_behind_text(left: LeftBehind) -> bytes:
     """As the metadata of a dataset have it."""
     values = {"events": left.events, "last_tick": left.last_tick, "lasting": left.lasting}
-    return json.dumps({**values, "inexact": sorted(left.inexact)}).encode()
+    return json.dumps({**values, "inexact": sorted(left.inexact), "unread": sorted(left.unread)}).encode()
 
 
 def left_behind_in(text: bytes | None) -> LeftBehind | None:
@@ -31,4 +33,5 @@ def left_behind_in(text: bytes | None) -> LeftBehind | None:
     if text is None:
         return None
     said = json.loads(text)
-    return LeftBehind(said["events"], said["last_tick"], said["lasting"], frozenset(said["inexact"]))
+    names = frozenset(said["inexact"]), frozenset(said["unread"])
+    return LeftBehind(said["events"], said["last_tick"], said["lasting"], *names)

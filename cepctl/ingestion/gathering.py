@@ -145,6 +145,9 @@ class GatheredChunks:
         if sifted is not None:
             facts = joined_facts(facts, sifted.facts)
             self._add(sifted)
+        unread = {} if self.sieve is None else self.sieve.take_unread()
+        facts = joined_facts(facts, unread)
+        self.unneeded = self.unneeded.with_others(Unneeded(unread=frozenset(unread)))
         kept = self._needed(table, facts)
         self.size += bytes_of_values(kept)
         in_arrow = task.in_arrow and self.size <= MOST_ARROW_BYTES

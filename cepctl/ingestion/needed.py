@@ -48,6 +48,9 @@ class Needed(Protocol):
     def judged(self, chunk: pa.Table, kinds: Kinds, unit: TimeUnit, *, lasting: bool) -> Judged | None:
         """Which events of a chunk can matter; None where that cannot be told from each event by itself."""
 
+    def attributes(self, kinds: Kinds, unit: TimeUnit) -> frozenset[str] | None:
+        """The attributes of points that are read at all, of these; None where that cannot be told."""
+
 
 @dataclass(frozen=True, slots=True)
 class Unneeded:
@@ -55,7 +58,7 @@ class Unneeded:
 
     `types` counts them, `inexact` are the types of those of more than a tick; `read_as` the kinds in which
     attributes were read to tell.  Of the ids of `identified` events, needed or not, `ids` are files of
-    hashes, and `runs` those that ascend.
+    hashes, and `runs` those that ascend.  `unread` are attributes that were not read of any event.
     """
 
     types: Mapping[str, int] = field(default_factory=dict)
@@ -66,6 +69,7 @@ class Unneeded:
     ids: tuple[str, ...] = ()
     runs: tuple[Run, ...] = ()
     identified: int = 0
+    unread: frozenset[str] = frozenset()
 
     @property
     def events(self) -> int:
@@ -85,6 +89,7 @@ class Unneeded:
             self.ids + more.ids,
             self.runs + more.runs,
             self.identified + more.identified,
+            self.unread | more.unread,
         )
 
 
@@ -235,7 +240,7 @@ def all_unneeded(found: Iterable[Unneeded]) -> Unneeded:
 
 
 def left_behind(whole: Unneeded) -> LeftBehind | None:
-    """What the dataset keeps of the events that it does not hold; None where it holds all."""
-    if not whole.events:
+    """What the dataset keeps of what it does not hold; None where it holds all."""
+    if not whole.events and not whole.unread:
         return None
-    return LeftBehind(whole.events, whole.last_tick, whole.lasting, whole.inexact)
+    return LeftBehind(whole.events, whole.last_tick, whole.lasting, whole.inexact, whole.unread)

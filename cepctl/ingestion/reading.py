@@ -26,7 +26,7 @@ from cepctl.ingestion.other_times import OtherTimesSeen
 from cepctl.ingestion.rejects import RejectLog, TooManyRejectsError
 from cepctl.ingestion.results import EMPTY, FileResult
 from cepctl.ingestion.room import chunk_bytes, return_freed
-from cepctl.ingestion.sieve import sieve_of
+from cepctl.ingestion.sieve import ColumnsLeftOutError, sieve_of
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.type_names import renamed
 from cepctl.ingestion.written_units import WrittenOtherwiseError
@@ -65,6 +65,10 @@ def read_file(task: ReadTask) -> FileResult:
             continue
         except IdsOutOfOrderError:
             task = replace(task, ids_may_ascend=False)
+            kinds = kinds_read_by((*task.model.rules, *task.writing.rules))
+            continue
+        except ColumnsLeftOutError:
+            task = replace(task, all_columns=True)
             kinds = kinds_read_by((*task.model.rules, *task.writing.rules))
             continue
         if not kinds.differ:
@@ -138,7 +142,7 @@ def _read(task: ReadTask, kinds: KindsRead) -> FileResult:
     try:
         with filesystem.open_output_stream(path) as stream:
             result = _read_with(task, kinds, RejectLog(stream, lines_before=before))
-    except (WrittenOtherwiseError, IdsOutOfOrderError):
+    except (WrittenOtherwiseError, IdsOutOfOrderError, ColumnsLeftOutError):
         filesystem.delete_file(path)
         raise
     return replace(result, reject_files=(path,))
@@ -223,6 +227,8 @@ def _written(gathered: GatheredChunks, known: LogFormat, batches: Iterator[pa.Re
     if gathered.holds_some:
         gathered.flush()
     gathered.settle()
+    if gathered.sieve is not None:
+        named |= gathered.sieve.kinds_unread
     if kinds.problem is not None and not kinds.differ:
         raise kinds.problem
     chunks = tuple(gathered.chunks)

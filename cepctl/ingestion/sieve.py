@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from cepctl.datasets.kinds import simple, simple_field
+from cepctl.datasets.kinds import Kind, kinds_of_field, simple, simple_field, unified
 from cepctl.ingestion.chunks import (
     NO_ATTRIBUTES,
     RAW_PREFIX,
@@ -70,6 +70,10 @@ class Sifted:
         )
 
 
+class ColumnsLeftOutError(Exception):
+    """Some columns of a file were not read, and all are needed, so the file is read again."""
+
+
 @dataclass(frozen=True)
 class _EventBlock:
     """A block of rows all of which are events: their types, ids, ticks and attributes."""
@@ -103,6 +107,10 @@ class ChunkSieve:
     query: Needed
     unit: TimeUnit
     ids: ToldIds
+    all_columns: bool = False
+    kinds_unread: Mapping[str, frozenset[Kind]] = field(default_factory=dict, init=False)
+    _left_out: frozenset[str] = field(default_factory=frozenset, init=False)
+    _unread: Mapping[str, AttributeFacts] = field(default_factory=dict, init=False)
     _sifted: Sifted | None = field(default=None, init=False)
     _was_asked: bool = field(default=False, init=False)
 
@@ -111,6 +119,32 @@ class ChunkSieve:
         sifted, self._sifted = self._sifted, None
         return sifted
 
+    def take_unread(self) -> Mapping[str, AttributeFacts]:
+        """The facts of attributes that are not read, once."""
+        unread, self._unread = self._unread, {}
+        return unread
+
+    def leave_out(self, types: Mapping[str, pa.DataType], counts: Mapping[str, int]) -> frozenset[str]:
+        """The columns that the query does not read, of those whose values are counted."""
+        attributes = {name: attribute_name(name) for name in types if _is_plain_attribute(name)}
+        fields = {name: pa.field(own, types[name]) for name, own in attributes.items()}
+        if self.all_columns or len(set(attributes.values())) < len(attributes):
+            return frozenset()
+        kinds = {field.name: kind for field in fields.values() if (kind := _kind_of_all(field)) is not None}
+        read = self.query.attributes(kinds, self.unit)
+        if read is None:
+            return frozenset()
+        left_out = {
+            name: attributes[name] for name in counts.keys() & attributes if attributes[name] not in read
+        }
+        self._left_out = frozenset(left_out)
+        self.kinds_unread = {own: kinds_of_field(fields[name]) for name, own in left_out.items()}
+        self._unread = {
+            own: AttributeFacts(self.kinds_unread[own] if counts[name] else frozenset(), counts[name])
+            for name, own in left_out.items()
+        }
+        return self._left_out
+
     @property
     def holds_some(self) -> bool:
         """Whether rows were held back since the last chunk."""
@@ -118,6 +152,10 @@ class ChunkSieve:
 
     def passes(self, columns: Mapping[str, pa.Array]) -> None:
         """Take notice of a block all rows of which are to become events."""
+        self._require_all_columns()
+        self._follow_ids(columns)
+
+    def _follow_ids(self, columns: Mapping[str, pa.Array]) -> None:
         self._was_asked, ids = True, columns.get("event_id")
         plain = ids is not None and pa.types.is_string(ids.type) and _are_texts(ids)
         self.ids.follow(ids if plain else None)
@@ -125,19 +163,22 @@ class ChunkSieve:
     def require_asked(self) -> None:
         """Let the ids of a file be kept otherwise where not all blocks of rows have come here."""
         if not self._was_asked:
+            self._require_all_columns()
             self.ids.follow(None)
         self._was_asked = False
 
     def needed(self, columns: Mapping[str, pa.Array], *, inferred: bool) -> Flags | None:
         """Which rows of a block are to become events, shape (n,); None for all."""
-        self.passes(columns)
+        self._follow_ids(columns)
         block = _block(columns, inferred=inferred)
         if block is None:
+            self._require_all_columns()
             return None
         facts = block.facts()
         kinds = {name: found for name, each in facts.items() if (found := kind_in(each)) is not None}
         judged = self.query.judged(block.table, kinds, self.unit, lasting=False)
         if judged is None:
+            self._require_all_columns()
             return None
         needed: Flags = pc.fill_null(judged.needed, True).to_numpy(zero_copy_only=False)
         if needed.all():
@@ -149,6 +190,11 @@ class ChunkSieve:
         self._sifted = sifted if self._sifted is None else self._sifted.with_others(sifted)
         return needed
 
+    def _require_all_columns(self) -> None:
+        """Have a file read again that is read in part: of rows that are no plain events all is told."""
+        if self._left_out:
+            raise ColumnsLeftOutError
+
 
 def sieve_of(task: ReadTask, known: LogFormat, writing: Writing) -> ChunkSieve | None:
     """What holds back rows of a file; None where it is not known of single rows what events they are."""
@@ -156,7 +202,18 @@ def sieve_of(task: ReadTask, known: LogFormat, writing: Writing) -> ChunkSieve |
     changed = bool(task.type_names or task.model.rules or writing.rules or writing.of_lines)
     if untold or changed or task.reading.time_unit != task.written.unit or task.needed is None:
         return None
-    return ChunkSieve(task.needed, task.written.unit, ToldIds(task.scratch, task.ids_may_ascend))
+    ids = ToldIds(task.scratch, task.ids_may_ascend)
+    return ChunkSieve(task.needed, task.written.unit, ids, task.all_columns)
+
+
+def _is_plain_attribute(column: str) -> bool:
+    return column not in _OF_EVENTS and column not in NO_ATTRIBUTES and not column.startswith(RAW_PREFIX)
+
+
+def _kind_of_all(field: pa.Field) -> Kind | None:
+    """The kind that an attribute of some type has; None where the values have to tell it."""
+    kinds = kinds_of_field(field) if field.type in _PLAIN_TYPES else frozenset()
+    return unified(kinds) if kinds else None
 
 
 def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _EventBlock | None:
@@ -167,7 +224,7 @@ def _block(columns: Mapping[str, pa.Array], *, inferred: bool) -> _EventBlock | 
     if ids is not None and pa.types.is_dictionary(ids.type):
         ids = ids.cast(pa.string())
     names = [name for name in columns if name not in _OF_EVENTS]
-    if any(name in NO_ATTRIBUTES or name.startswith(RAW_PREFIX) for name in names):
+    if not all(map(_is_plain_attribute, names)):
         return None
     if not all(columns[name].type in _PLAIN_TYPES or _is_of_texts(columns[name]) for name in names):
         return None

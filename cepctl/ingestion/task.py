@@ -24,7 +24,7 @@ class ReadTask:
     Where `max_rejects` is given, reading stops at one reject more.  A file that `may_be_unreadable` is then
     left out, with the reason in its result, and so is any part of a file whose reading did not finish.
     Chunks are of Parquet, or `in_arrow` as long as they are few.  `writing`: who wrote the events.
-    What is not `needed` is left behind; None where all is.
+    What is not `needed` is left behind; None where all is, or of `all_columns` that of rows alone.
     """
 
     file: InputFile
@@ -44,6 +44,7 @@ class ReadTask:
     writing: Writing = field(default_factory=Writing)
     needed: Needed | None = None
     ids_may_ascend: bool = True
+    all_columns: bool = False
 
     @property
     def reading(self) -> ReadOptions:

@@ -21,6 +21,7 @@ import pyarrow.compute as pc
 from cepctl.atomic.folders import temporary_folder
 from cepctl.clocks.shared import joined_clocks, rescaled_clocks
 from cepctl.datasets.kinds import Kind, unified
+from cepctl.datasets.left_behind import LeftBehind
 from cepctl.datasets.marker import check_count
 from cepctl.datasets.part_files import ArrowEvents, bytes_of_event, events_held, pieces_of_part, rows_of_part
 from cepctl.datasets.stored import (
@@ -67,13 +68,21 @@ class EventInputs:
 
     def whole(self) -> EventInputs:
         """The inputs with all events; raw input of which some were left behind is read again."""
-        left = [each for each in self.datasets if each.left_behind is not None]
+        return self._without(lambda left: left.events > 0)
+
+    def _without(self, lacks: Callable[[LeftBehind], bool]) -> EventInputs:
+        """The inputs, of which raw input is read again where what it left behind `lacks` something."""
+        left = [each for each in self.datasets if each.left_behind is not None and lacks(each.left_behind)]
         if not left or self.read_whole is None:
             return self
         whole = self.read_whole()
         return replace(
             self, datasets=tuple(whole if each in left else each for each in self.datasets), temporary=whole
         )
+
+    def _with_attributes(self, names: Sequence[str]) -> EventInputs:
+        """The inputs with some attributes, which may not have been read of raw input."""
+        return self._without(lambda left: not left.unread.isdisjoint(names))
 
     def read(
         self, attributes: Sequence[str] | None = None, event_types: Collection[str] | None = None
@@ -95,10 +104,10 @@ class EventInputs:
         for name in names:
             if name not in self.schema.readable:
                 raise EventSchemaError(_missing(name, self.schema))
-        wanted = None
+        datasets, wanted = self._with_attributes(names).datasets, None
         if event_types is not None:
             wanted = pc.field("event_type").isin(pa.array(sorted(event_types), pa.string()))
-        tables = [_events(dataset, names, self.schema, wanted) for dataset in self.datasets]
+        tables = [_events(dataset, names, self.schema, wanted) for dataset in datasets]
         table = pa.concat_tables(tables)
         if len(tables) == 1:
             return table.combine_chunks()
@@ -108,7 +117,7 @@ class EventInputs:
 
     def blocks(self, attributes: Sequence[str]) -> Iterator[pa.Table]:
         """The events as `read` gives them, of datasets one after the other, so many at a time as are read."""
-        for dataset in self.datasets:
+        for dataset in self._with_attributes(attributes).datasets:
             filesystem, _ = dataset.location.resolve()
             check_count(dataset.location, events_held(dataset), dataset.events)
             columns = _columns_of(dataset, attributes, self.schema)
@@ -166,7 +175,8 @@ class EventInputs:
     def read_ids(self, ids: pa.Array, attributes: Sequence[str]) -> pa.Table:
         """The events with these ids (strings, each once) as a table like that of `read`."""
         wanted = pc.field("event_id").isin(ids)
-        tables = [_events(dataset, attributes, self.schema, wanted) for dataset in self.datasets]
+        datasets = self._with_attributes(attributes).datasets
+        tables = [_events(dataset, attributes, self.schema, wanted) for dataset in datasets]
         table = pa.concat_tables(tables)
         order = pc.sort_indices(table, sort_keys=[("lower", "ascending"), ("event_id", "ascending")])
         return table.take(order).combine_chunks()
@@ -179,7 +189,7 @@ class EventInputs:
         found = []
         for place, (dataset, source) in enumerate(zip(self.datasets, self.sources(()), strict=True)):
             ticks = [group.last_tick for group in replace(source, only=None).row_groups(place) if group.rows]
-            if dataset.left_behind is not None:
+            if dataset.left_behind is not None and dataset.left_behind.events:
                 left = np.array([dataset.left_behind.last_tick])
                 ticks.extend(last_tick(left, dataset.time_unit, self.schema.time_unit).tolist())
             if ticks:
@@ -190,11 +200,12 @@ class EventInputs:
 
     def sources(self, attributes: Sequence[str]) -> list[StoredEvents]:
         """The inputs with these attributes as tasks read them, in the units and types of `schema`."""
+        having = self._with_attributes(attributes)
         sources = [
             (ArrowEvents if dataset.in_arrow else StoredEvents).of(
-                dataset, self.schema, attributes, own_disk=dataset is self.temporary
+                dataset, self.schema, attributes, own_disk=dataset is having.temporary
             )
-            for dataset in self.datasets
+            for dataset in having.datasets
         ]
         if self.only is None:
             return sources

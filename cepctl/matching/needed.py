@@ -46,10 +46,7 @@ class NeededByQuery:
         """
         import pyarrow as pa
 
-        shape = (tuple(sorted(kinds.items())), unit, lasting)
-        if shape not in self._known:
-            self._known[shape] = self._relevance(*shape)
-        relevance = self._known[shape]
+        relevance = self._relevance_of((tuple(sorted(kinds.items())), unit, lasting))
         if relevance is None or not relevance.columns <= set(chunk.column_names):
             return None
         columns = {name: chunk.column(name) for name in chunk.column_names if name not in kinds}
@@ -57,6 +54,17 @@ class NeededByQuery:
         columns |= {name: converted(chunk.column(name), kind) for name, kind in read.items()}
         needed = relevance.flags(pa.table(columns))
         return None if needed is None else Judged(needed, read)
+
+    def attributes(self, kinds: Mapping[str, Kind], unit: TimeUnit) -> frozenset[str] | None:
+        """The attributes that the plan reads; None where others than the event tell whether it is needed."""
+        shape = (tuple(sorted(kinds.items())), unit, False)
+        relevance = self._relevance_of(shape)
+        return None if relevance is None else frozenset(relevance.plan.attributes)
+
+    def _relevance_of(self, shape: _Shape) -> Relevance | None:
+        if shape not in self._known:
+            self._known[shape] = self._relevance(*shape)
+        return self._known[shape]
 
     def _relevance(
         self, kinds: tuple[tuple[str, Kind], ...], unit: TimeUnit, lasting: bool

@@ -16,6 +16,12 @@ from cepctl.numeric.arrays import Flags
 class Sieve(Protocol):
     """Tells which rows are needed, and keeps account of the others."""
 
+    def leave_out(self, types: Mapping[str, pa.DataType], counts: Mapping[str, int]) -> frozenset[str]:
+        """The columns of a file that need not be read, of which account is taken here, before any row.
+
+        `types` are those of all columns; `counts` say how many values those have that could be left out.
+        """
+
     def passes(self, columns: Mapping[str, pa.Array]) -> None:
         """Take notice of a block all rows of which are to become events."""
 

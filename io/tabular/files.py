@@ -29,6 +29,7 @@ from cepctl.io.tabular.mapping import raw_name, raw_names, require_events
 from cepctl.io.tabular.parquet_limits import BLOCK_ROWS, bytes_of_group, open_parquet, rows_of_groups
 from cepctl.io.tabular.parquet_pieces import LONGEST_ROW, ROW_TOO_LONG, pieces
 from cepctl.io.tabular.sifting import sifted
+from cepctl.io.tabular.unread_columns import columns_to_read
 from cepctl.schema import CLOCK_OFFSET, META_TIME_UNIT, RECORD, TimeUnit
 
 _KEPT_OF_DATASETS = (*ORIGIN_COLUMNS, "zone_seconds")
@@ -68,10 +69,14 @@ class ParquetReader:
             before = taken = rows_of_groups(file.metadata, range(0 if groups is None else groups.start))
             nothing = pa.RecordBatch.from_pylist([], schema=file.schema_arrow)
             # Threads would take half as much processor time again, and files are read beside each other.
-            batches = file.iter_batches(BLOCK_ROWS, row_groups=groups, use_threads=False)
+            read = range(file.metadata.num_row_groups) if groups is None else groups
+            wanted = columns_to_read(file, read, names, None if own_unit else own_options.sieve)
+            raw = dict(zip(held, names, strict=True))
+            batches = file.iter_batches(BLOCK_ROWS, row_groups=groups, columns=wanted, use_threads=False)
             for batch in batches if file.metadata.num_rows else [nothing]:
                 numbers = taken + 1 + np.arange(len(batch), dtype=np.int64)
-                block = BlockRows(dict(zip(names, batch.columns, strict=True)), numbers, None, clocks=clocks)
+                columns = {raw[own]: batch.column(own) for own in batch.schema.names}
+                block = BlockRows(columns, numbers, None, clocks=clocks)
                 block = sifted(block, own_options, report) if _is_plain(block) else block
                 too_long, cut = pieces(block.columns)
                 report.records += len(too_long)

@@ -17,7 +17,7 @@ import pyarrow as pa
 import pyarrow.csv
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from cepctl.ingestion import reading
@@ -113,40 +113,27 @@ def read(task: ReadTask, *, sieved: bool) -> FileResult:
 
 
 def _without_nulls(row: dict[str, Any]) -> str:
-    return json.dumps({name: value for name, value in row.items() if value is not None}, default=str)
+    return json.dumps(
+        dict(sorted((name, value) for name, value in row.items() if value is not None)), default=str
+    )
 
 
-PLAINLY = (
-    *("records", "rejected", "rejects", "warnings", "ids_given", "first", "last", "units", "ends", "size"),
-    *("named", "other_times", "time_forms", "events"),
-)
-
-
-def told(result: FileResult, task: ReadTask) -> dict[str, Any]:
-    """All that is known of a file and of its events, however they are cut into chunks."""
+def told(result: FileResult, task: ReadTask, unread: frozenset[str] = frozenset()) -> dict[str, Any]:
+    """All that is known of a file and of its events, but for values `unread`, however they are cut."""
     filesystem, _ = task.scratch.resolve()
     chunks = [read_chunk(chunk.path, filesystem).to_pylist() for chunk in result.chunks]
-    plain = (
-        "records",
-        "rejected",
-        "rejects",
-        "warnings",
-        "ids_given",
-        "first",
-        "last",
-        "units",
-        "ends",
-        "size",
-    )
+    rows = [{name: row[name] for name in row.keys() - unread} for chunk in chunks for row in chunk]
+    plain = ("records", "rejected", "rejects", "warnings", "ids_given", "first", "last", "units", "ends")
     return {
         **{name: getattr(result, name) for name in (*plain, "named", "other_times", "time_forms", "events")},
+        "size": None if unread else result.size,
         "notes": +result.notes,
         "written": result.written,
-        "unneeded": replace(result.unneeded, ids=(), runs=(), identified=0),
+        "unneeded": replace(result.unneeded, ids=(), runs=(), identified=0, unread=unread),
         "attributes": {name: facts for name, facts in result.attributes().items() if facts.values},
         "texts": result.texts(),
         "chunks": [(chunk.zoned, chunk.ended, chunk.clocks, chunk.written) for chunk in result.chunks[:1]],
-        "rows": sorted(_without_nulls(row) for chunk in chunks for row in chunk),
+        "rows": sorted(map(_without_nulls, rows)),
     }
 
 
@@ -160,10 +147,11 @@ def ids_differ(result: FileResult, task: ReadTask) -> bool:
 def test_a_file_tells_what_it_would_if_all_its_rows_became_events(
     rows: list[dict[str, Any]], form: str, query: str
 ) -> None:
+    assume(any(row["event_type"] for row in rows))
     with tempfile.TemporaryDirectory() as folder:
         task = task_for(written(rows, form, Path(folder, f"a.{form}")), query)
         results = [read(task, sieved=each) for each in (True, False)]
-        sieved, whole = (told(result, task) for result in results)
+        sieved, whole = (told(result, task, results[0].unneeded.unread) for result in results)
         assert sieved == whole
         differ, differ_by_hashes = (ids_differ(result, task) for result in results)
         some_have_none = any(not row["event_id"] for row in rows)
@@ -205,6 +193,44 @@ def test_rows_that_fit_no_component_do_not_become_events(
 ) -> None:
     task = task_for(written(PLAIN, form, tmp_path / f"a.{form}"), QUERIES[0])
     assert held_back(monkeypatch, task) == 27  # 20 of C and D, 7 of A
+
+
+def unread_of(path: Path, rows: Sequence[dict[str, Any]], query: str = QUERIES[0]) -> frozenset[str]:
+    return read(task_for(written(rows, "parquet", path), query), sieved=True).unneeded.unread
+
+
+def test_columns_of_numbers_that_a_query_does_not_name_are_not_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked = list[tuple[str, ...]]()
+    blocks = pq.ParquetFile.iter_batches
+
+    def watched(self: pq.ParquetFile, *size: int, **options: Any) -> Any:
+        asked.append(tuple(options["columns"]))
+        return blocks(self, *size, **options)
+
+    monkeypatch.setattr(pq.ParquetFile, "iter_batches", watched)
+    rows = [row | {"price": 0.5, "good": True, "word": "p"} for row in PLAIN]
+    assert unread_of(tmp_path / "a.parquet", rows) == {"price", "good"}
+    assert asked == [("event_type", "event_id", "lower", "upper", "x", "word")]
+
+
+def test_integers_that_floats_do_not_hold_are_read_for_they_are_told_of(tmp_path: Path) -> None:
+    without_x = "PATTERN SEQ(A a, B b) WHERE a.price < 1 WITHIN 8 ticks"
+    rows = [row | {"price": 0.5, "x": 1 << 53} for row in PLAIN]
+    assert unread_of(tmp_path / "a.parquet", rows, without_x) == {"x", "good"}
+    large = [row | {"price": 0.5, "x": (1 << 53) + 1} for row in PLAIN]
+    assert unread_of(tmp_path / "b.parquet", large, without_x) == {"good"}
+
+
+def test_a_row_that_is_no_event_is_told_of_with_all_its_columns(tmp_path: Path) -> None:
+    rows = [row | {"price": 0.5} for row in PLAIN]
+    result = read(
+        task_for(written([*rows, PLAIN[0] | {"upper": -9}], "parquet", tmp_path / "a.parquet"), QUERIES[0]),
+        sieved=True,
+    )
+    assert (result.unneeded.unread, result.rejected.total()) == (frozenset(), 1)
+    assert result.attributes()["price"].values == len(rows)
 
 
 @pytest.mark.parametrize(

@@ -192,6 +192,20 @@ def _planned(schema: EventSchema) -> Plan:
     return analyze(parse("PATTERN SEQ(Z a, Z b)"), schema)
 
 
+def test_an_attribute_that_was_not_read_is_read_when_it_is_asked_for(tmp_path: Path) -> None:
+    rows = [{"event_type": "AB"[n % 2], "lower": n, "upper": n, "x": n, "y": n * 0.5} for n in range(12)]
+    pq.write_table(pa.Table.from_pylist(rows), tmp_path / "a.parquet")
+    query = "PATTERN SEQ(A a, B b) WHERE a.x > 7 AND b.x > 7 WITHIN 4 ticks"
+    with chunks_of(3, 0), cepctl.match(query, str(tmp_path / "a.parquet"), runner="local") as found:
+        inputs = found.found.inputs
+        (dataset,) = inputs.datasets
+        assert dataset.left_behind is not None and dataset.left_behind.unread == {"y"}
+        ids = pa.array(["a.parquet#9", "a.parquet#10"])
+        assert inputs.read_ids(ids, ["x"]).column("x").to_pylist() == [8, 9]
+        assert inputs.read_ids(ids, ["y"]).column("y").to_pylist() == [4.0, 4.5]
+        assert inputs.read(["x", "y"]).column("y").to_pylist() == [row["y"] for row in rows]
+
+
 def test_all_events_can_be_read_again(tmp_path: Path) -> None:
     with (
         chunks_of(3, 0),
