@@ -31,8 +31,14 @@ import pyarrow.parquet as pq
 from pyarrow import csv
 from workloads import appendix_c
 events = appendix_c(int(sys.argv[2]), 10).drop_columns(["pmf"])
+if sys.argv[4] == "wide":
+    import numpy as np
+    numbers = np.random.default_rng(7).random(len(events))
+    for place in range(30):
+        events = events.append_column(f"reading{place}", [np.roll(numbers, place)])
+else:
+    csv.write_csv(events, sys.argv[3] + ".csv")
 pq.write_table(events, sys.argv[3] + ".parquet")
-csv.write_csv(events, sys.argv[3] + ".csv")
 """
 
 
@@ -61,10 +67,15 @@ def plain_files(setup: Setup) -> Iterator[Row]:
 
 
 def _of_which_few_fit(setup: Setup) -> Iterator[Row]:
-    count = setup.events(10_000_000, 1_000_000)
-    run_python("-c", MAKE, Path(__file__).parent, str(count), setup.folder / "many")
-    for name in ("Parquet", "CSV"):
-        path = setup.folder / f"many.{name.lower()}"
+    many, fewer = setup.events(10_000_000, 1_000_000), setup.events(2_000_000, 200_000)
+    for kind, count in (("many", many), ("wide", fewer)):
+        run_python("-c", MAKE, Path(__file__).parent, str(count), setup.folder / kind, kind)
+    for name, file, count in (
+        ("Parquet", "many.parquet", many),
+        ("CSV", "many.csv", many),
+        ("Parquet, with 30 columns of numbers that it does not name", "wide.parquet", fewer),
+    ):
+        path = setup.folder / file
         timing, found = _matched(setup, path, FEW)
         join = _joined(setup, path, "FEW", found)
         yield Row(
