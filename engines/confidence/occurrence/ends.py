@@ -3,7 +3,8 @@
 Their events may share clocks, or something may be given of them.
 
 Own parts, offsets and present clauses are one system of difference constraints, which has a least solution.
-Where that breaks an absent clause, one of the clause's differences must not hold: each of them is tried.
+Where that breaks absent clauses, of one of them some difference must not hold: each is tried, as long as the
+ticks that are left allow it, of the clause that has the fewest such ways.
 
     name here      meaning
     node           of a problem: 0 stays at tick 0, then come its clocks and its events
@@ -185,8 +186,13 @@ def _least_tick(systems, p, node, most_steps, most_edges):
     depths = last - first + 1
     tick, latest = np.empty((depths + 1, size), np.int64), np.empty((depths + 1, size), np.int64)
     asked, tried = np.empty(depths + 1, np.int64), np.empty(depths + 1, np.int64)
-    held = np.empty((len(own) + depths, 3), np.int64)
+    # A clause is asked once on a way: its differences hold up to one that does not.
+    held = np.empty(
+        (len(own) + systems.difference_offsets[last] - systems.difference_offsets[first], 3), np.int64
+    )
     held[: len(own)] = own
+    count = np.empty(depths + 1, np.int64)
+    count[0] = len(own)
     tick[0, :], latest[0, :] = -_NEVER, _NEVER
     tick[0, 0] = latest[0, 0] = 0
     best, depth, steps, edges = _NEVER, 0, 0, 0
@@ -194,43 +200,64 @@ def _least_tick(systems, p, node, most_steps, most_edges):
     while depth >= 0:
         if fresh:
             steps += 1
-            edges += len(own) + depth
-            now = held[: len(own) + depth]
+            edges += count[depth]
             if steps > most_steps or edges > most_edges:
                 return -_NEVER
-            holds = propagated(now, tick[depth], latest[depth]) and tick[depth, node] < best
             asked[depth], tried[depth] = -1, 0
-            if holds:
-                asked[depth] = _broken(systems, tick[depth], first, last)
-                if asked[depth] < 0:
+            if propagated(held[: count[depth]], tick[depth], latest[depth]) and tick[depth, node] < best:
+                clause, ways = _broken(systems, tick[depth], latest[depth], first, last)
+                if clause < 0:
                     best = tick[depth, node]
+                elif ways > 0:
+                    asked[depth] = clause
             fresh = False
         clause = asked[depth]
         d = -1 if clause < 0 else systems.difference_offsets[clause] + tried[depth]
-        if d < 0 or d == systems.difference_offsets[clause + 1]:
+        if d < 0 or d == systems.difference_offsets[clause + 1] or tick[depth, node] >= best:
             depth -= 1
             continue
         tried[depth] += 1
-        # It must not hold: t_x - t_y > c.
-        last_held = len(own) + depth
-        held[last_held, 0], held[last_held, 1] = systems.differences[d, 1], systems.differences[d, 0]
-        held[last_held, 2] = plus(-systems.differences[d, 2], np.int64(-1))
+        if not _can_be_broken(systems, d, tick[depth], latest[depth]):
+            continue
+        # Those before it hold, for the ways in which they do not have been tried; it does not: t_x - t_y > c.
+        at = count[depth]
+        for other in range(systems.difference_offsets[clause], d):
+            if _can_be_broken(systems, other, tick[depth], latest[depth]):
+                held[at] = systems.differences[other]
+                at += 1
+        held[at, 0], held[at, 1] = systems.differences[d, 1], systems.differences[d, 0]
+        held[at, 2] = plus(-systems.differences[d, 2], np.int64(-1))
         depth += 1
+        count[depth] = at + 1
         tick[depth], latest[depth] = tick[depth - 1], latest[depth - 1]
         fresh = True
     return best
 
 
 @inner
-def _broken(systems, tick, first, last):
-    """The first absent clause all of whose differences hold, -1 for none."""
+def _broken(systems, tick, latest, first, last):
+    """Of the absent clauses all of whose differences hold, the one with the fewest ways out, and how many.
+
+    -1 where there is none.
+    """
+    found, fewest = -1, 0
     for clause in range(first, last):
-        broken = True
+        broken, ways = True, 0
         for d in range(systems.difference_offsets[clause], systems.difference_offsets[clause + 1]):
             x, y, c = systems.differences[d, 0], systems.differences[d, 1], systems.differences[d, 2]
             if tick[x] > plus(tick[y], c):
                 broken = False
                 break
-        if broken:
-            return clause
-    return -1
+            ways += _can_be_broken(systems, d, tick, latest)
+        if broken and (found < 0 or ways < fewest):
+            found, fewest = clause, ways
+            if ways == 0:
+                break
+    return found, fewest
+
+
+@inner
+def _can_be_broken(systems, d, tick, latest):
+    """Whether the ticks that are left allow that a difference does not hold."""
+    x, y, c = systems.differences[d, 0], systems.differences[d, 1], systems.differences[d, 2]
+    return latest[x] > plus(tick[y], c)
