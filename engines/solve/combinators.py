@@ -1,6 +1,6 @@
 """Methods that make simpler batches of one: what is given, offsets of clocks, orders, spans, samples.
 
-Each has the door as its first argument, through which the simpler batches are measured again.
+One that has the simpler batches measured again, by whatever method takes them, is given the door to all.
 """
 
 from __future__ import annotations
