@@ -147,14 +147,6 @@ def columns_of_sources(names: Sequence[str], origin: Origin) -> Columns:
     return Columns((*found, *named))
 
 
-def columns_of_labels(labels: Sequence[str], origin: Origin) -> Columns:
-    """Tell the lines of a graph apart: a label is the metric, unless it is empty or `sum`."""
-    named = []
-    for i, label in enumerate(label.strip() for label in labels):
-        named.append((i, replace(origin, metric=origin.metric if label in ("", _SUM) else label), None))
-    return Columns(tuple(named))
-
-
 @dataclass
 class SeriesEvents:
     """The events of one file, numbered from 1 as they come."""
