@@ -14,25 +14,83 @@ one's end.  So over ticks s_1 < s_2 < ... at which it may begin to be possible
 
 Members of equal values that may follow each other are taken together, in each of their orders: a few steps of
 several members.
+
+Steps ask for the number of all sequences that end at or before a tick, which a Fenwick tree over the table
+tells in logarithmic time.  Numbers have as many digits as they need, of 62 bits each.
+
+    level       number of members of a sequence, where that is limited; else there is one level
+    layer       steps that exclude each other: what they change counts from the next layer on
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
-from itertools import permutations
+from itertools import pairwise, permutations
+from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.engines.kernels.kernel import kernel
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.engines.search.kleene.sequence_tables import SequenceSteps
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 _MOST_ALIKE = 6
 """So many members of equal values may follow each other in any order: 1,956 orders."""
 _MOST_STEPS, _MOST_BEGINNINGS, _MOST_ENDS = 1 << 18, 1 << 12, 1 << 20
 _MOST_WORK = 1 << 28
+_BITS = 62
+_DIGIT = (1 << 62) - 1
+_FULL, _UNKNOWN, _WAITING = range(3)
+"""Places of what is told: digits do not suffice, a tick is no end, and how many places of a layer change."""
+
+
+@dataclass(frozen=True)
+class SequenceSteps:
+    """Steps of one or several members: what ends at e, at most `last`, ends at max(`first`, e + `length`).
+
+    Those from offsets[i] to offsets[i + 1] - 1 exclude each other, and those of larger i come later.
+    """
+
+    first: Ticks
+    last: Ticks
+    length: Indexes
+    offsets: Indexes
+
+    def longest(self, begin: int, until: int) -> int:
+        """The number of members of the longest sequence after a tick, and until another."""
+        # The earliest end of a sequence of each number of members: the more they are, the later.
+        earliest = np.array([begin])
+        steps = list(zip(self.first.tolist(), self.last.tolist(), self.length.tolist(), strict=True))
+        for start, stop in pairwise(self.offsets.tolist()):
+            found = np.append(earliest, np.full(_MOST_ALIKE, UNBOUNDED))
+            for first, last, length in steps[start:stop]:
+                few = earliest[: np.searchsorted(earliest, last, side="right")]
+                later = found[length : length + len(few)]
+                np.minimum(later, np.maximum(first, few + length), out=later)
+            earliest = found[: np.searchsorted(found, until, side="right")]
+        return len(earliest) - 1
+
+    def work(self, ends: Ticks) -> int:
+        """How many ends all steps start from, and more for those they need not look at one by one."""
+        begin = np.searchsorted(ends, self.first - self.length)
+        looked_at = np.searchsorted(ends, self.last, side="right") - begin
+        return int(np.maximum(looked_at, 0).sum()) + 16 * len(self.length)
+
+    def totals(self, ends: Ticks, begins: Ticks, until: Ticks, most: int | None) -> list[int]:
+        """How many sequences there are after each of some ticks, and until others; both shape (n,)."""
+        levels = 1 if most is None else most + 1
+        digits = 1
+        while True:
+            found = np.zeros((len(begins), digits), dtype=np.int64)
+            told = np.zeros(3, dtype=np.int64)
+            steps = self.first, self.last, self.length, self.offsets
+            _count(*steps, ends, begins, until, levels, found, told)
+            assert not told[_UNKNOWN], "a sequence ends where none can"
+            if not told[_FULL]:
+                break
+            digits *= 2
+        return [sum(digit << (_BITS * at) for at, digit in enumerate(row)) for row in found.tolist()]
 
 
 @dataclass(frozen=True)
@@ -105,9 +163,7 @@ class Members:
             begins = np.flatnonzero(np.diff(value, prepend=value[:1] - 1))
             one = np.ones(len(value), dtype=np.int64)
             return SequenceSteps(lower, upper - 1, one, np.append(begins, len(value)))
-        layer = np.zeros(len(value), dtype=np.int64)
-        _clusters(value, lower, upper, layer)
-        return _steps_of(layer, lower, upper, self.most)
+        return _steps_of(_clusters(value, lower, upper), lower, upper, self.most)
 
     def _beginnings(self, room: SequenceRoom, longest: int) -> Ticks | None:
         """The ticks after which a sequence may begin to be possible; None where these are too many."""
@@ -180,14 +236,128 @@ def _in_order(lower: Ticks, upper: Ticks) -> tuple[Ticks, Ticks, Indexes, Flags]
     return end.reshape(-1), last.reshape(-1), np.full(end.size, size), possible.reshape(-1)
 
 
-@kernel
-def _clusters(value, lower, upper, layer):
+def _clusters(value: Indexes, lower: Ticks, upper: Ticks) -> Indexes:
     """Number members, in order of value and beginning: a new number where one can but follow those before."""
-    latest = 0
-    for i in range(1, len(value)):
-        if value[i] != value[i - 1] or max(latest, upper[i - 1]) <= lower[i]:
-            layer[i] = layer[i - 1] + 1
-            latest = lower[i]
-        else:
-            layer[i] = layer[i - 1]
-            latest = max(latest, upper[i - 1])
+    fresh = np.ones(len(value), dtype=bool)
+    latest, before = 0, None
+    for place, (own, begin, end) in enumerate(
+        zip(value.tolist(), lower.tolist(), upper.tolist(), strict=True)
+    ):
+        fresh[place] = own != before or latest <= begin
+        latest, before = end if fresh[place] else max(latest, end), own
+    return np.cumsum(fresh) - 1
+
+
+class _Changes(NamedTuple):
+    """What a step adds to the numbers of each level: how much, where, in which order, and what is told."""
+
+    change: Indexes
+    changed: Flags
+    todo: Indexes
+    told: Indexes
+
+
+@kernel
+def _count(first, last, length, offsets, ends, begins, until, levels, totals, told):
+    """Fill totals, shape (runs, digits); a run counts sequences after begins[run] and until until[run]."""
+    size, digits = len(ends), totals.shape[1]
+    table = np.zeros((levels, size, digits), dtype=np.int64)
+    tree = np.zeros((levels, size + 1, digits), dtype=np.int64)
+    change = np.zeros((levels, size, digits), dtype=np.int64)
+    used, changed = np.zeros((levels, size), dtype=np.bool_), np.zeros((levels, size), dtype=np.bool_)
+    todo = np.empty((levels * size, 2), dtype=np.int64)
+    changes = _Changes(change, changed, todo, told)
+    number = np.zeros(digits, dtype=np.int64)
+    for run in range(len(begins)):
+        begin, end = begins[run], until[run]
+        table[:], tree[:], used[:] = 0, 0, False
+        start = np.searchsorted(ends, begin)
+        # The sequence of no member, which members can follow.
+        number[:] = 0
+        number[0] = 1
+        table[0, start], used[0, start] = number, True
+        _enter(tree[0], start, number, told)
+        for layer in range(len(offsets) - 1):
+            told[_WAITING] = 0
+            for step in range(offsets[layer], offsets[layer + 1]):
+                members = length[step]
+                goal, most = max(first[step], begin + members), min(last[step], end - members)
+                if goal <= end and most >= begin:
+                    for level in range(levels):
+                        into = 0 if levels == 1 else level + members
+                        if into < levels:
+                            here = table[level], tree[level], used[level]
+                            _longer(*here, ends, members, goal, most, number, changes, into)
+            for each in range(told[_WAITING]):
+                level, place = todo[each, 0], todo[each, 1]
+                _add(table[level, place], change[level, place], told)
+                _enter(tree[level], place, change[level, place], told)
+                used[level, place], changed[level, place] = True, False
+                change[level, place] = 0
+        table[0, start, 0] -= 1
+        for level in range(levels):
+            for place in range(size):
+                if used[level, place]:
+                    _add(totals[run], table[level, place], told)
+        if told[_FULL] or told[_UNKNOWN]:
+            return
+
+
+@inner
+def _longer(table, tree, used, ends, members, goal, most, number, changes, into):
+    """Make sequences of one level longer by a step, where they end at or before `most`."""
+    place = np.searchsorted(ends, goal)
+    at = np.searchsorted(ends, min(goal - members, most), side="right")
+    _up_to(tree, at, number, changes.told)
+    if number.any():
+        _put(number, ends, place, goal, changes, into)
+    while at < len(ends) and ends[at] <= most:
+        if used[at]:
+            while place < len(ends) and ends[place] < ends[at] + members:
+                place += 1
+            _put(table[at], ends, place, ends[at] + members, changes, into)
+        at += 1
+
+
+@inner
+def _put(number, ends, place, tick, changes, into):
+    """Add a number to what changes at a tick."""
+    change, changed, todo, told = changes
+    if place == len(ends) or ends[place] != tick:
+        told[_UNKNOWN] = 1
+        return
+    _add(change[into, place], number, told)
+    if not changed[into, place]:
+        changed[into, place] = True
+        todo[told[_WAITING], 0], todo[told[_WAITING], 1] = into, place
+        told[_WAITING] += 1
+
+
+@inner
+def _up_to(tree, count, number, told):
+    """The sum of the first so many numbers of a table."""
+    number[:] = 0
+    while count > 0:
+        _add(number, tree[count], told)
+        count -= count & -count
+
+
+@inner
+def _enter(tree, place, number, told):
+    """Add a number at a place of a table to its tree."""
+    at = place + 1
+    while at < len(tree):
+        _add(tree[at], number, told)
+        at += at & -at
+
+
+@inner
+def _add(into, other, told):
+    """Add a number to another, digit by digit."""
+    carry = 0
+    for digit in range(len(into)):
+        value = into[digit] + other[digit] + carry
+        carry = value >> _BITS
+        into[digit] = value & _DIGIT
+    if carry:
+        told[_FULL] = 1

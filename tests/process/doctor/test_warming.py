@@ -46,7 +46,7 @@ ENTRIES = {
     "confidence.occurrence.room_unions._unite",
     "confidence.intervals.sums._sum_orders",
     "confidence.orders.sweep.sweep",
-    "search.kleene.sequence_tables._count",
+    "search.kleene.sequences._count",
     "event.exclusive_groups._join",
 }
 
