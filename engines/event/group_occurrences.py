@@ -228,7 +228,7 @@ def _given_at_offsets(keys: AskedKeys) -> Occurrences:
 
 def _given(keys: AskedKeys) -> Occurrences:
     """Rows together with what is given of their events, in its share of the worlds."""
-    from cepctl.engines.confidence.given.keys import tied_occurrences
+    from cepctl.engines.confidence.given.confidences import tied_occurrences
 
     source = keys.source
     measuring = partial(measured_clauses, source, source.events)

@@ -186,7 +186,7 @@ def nested(batch: Batch, rows: Indexes) -> Found:
     QueryTooLargeError
         If a match exceeds the bound on the work and there is no sampling.
     """
-    from cepctl.engines.confidence.occurrence.sure import with_sure_ones
+    from cepctl.engines.confidence.occurrence.rows import with_sure_ones
     from cepctl.engines.confidence.points.confidences import coupled_confidences
     from cepctl.engines.confidence.points.rival_blocks import BlockMemory, coupled_blocks
 

@@ -10,7 +10,7 @@ trees        of one problem: which events are placed, and what falls apart    `s
 cuts         where the sum over a separator changes its polynomial            `cuts`
 sums         over separators, and over states of problems inside them         `union_sums`
 implied      problems that another one makes needless on the way               `implied`
-rows         problems each by itself, and when they happen                    `rows`, `ends`, `sure`
+rows         problems each by itself, and when they happen                    `rows`, `ends`
 """
 
 from __future__ import annotations

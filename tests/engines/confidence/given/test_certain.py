@@ -7,7 +7,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.clocks.shared import Clocks
-from cepctl.engines.confidence.occurrence import sure
+from cepctl.engines.confidence.occurrence import rows
 from cepctl.engines.event.match import match_events
 from cepctl.numeric.arrays import Flags
 from tests.engines.agreement import FEW_EXAMPLES, MANY_EXAMPLES, check
@@ -136,7 +136,7 @@ def test_sums_that_round_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def none(_clocks: object, _clauses: object, _match: object, count: int, *_: object) -> Flags:
         return np.zeros(count, dtype=bool)
 
-    monkeypatch.setattr(sure, "surely_hold", none)
+    monkeypatch.setattr(rows, "surely_hold", none)
     rounded = [name for name in SUMS_THAT_ROUND if confidence_of(name) != 1.0]
     assert rounded
 

@@ -16,7 +16,6 @@ from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.given import (
     confidences,
     interleavings,
-    keys,
     one_distance,
     pairs_of_units,
     parts_of_units,
@@ -24,11 +23,13 @@ from cepctl.engines.confidence.given import (
 from cepctl.engines.confidence.given.confidences import open_confidences
 from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.confidence.occurrence import occurrence
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.engine import match_table
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.parser import parse
+from cepctl.numeric.arrays import Indexes
 from cepctl.plan.analyze import analyze
 from cepctl.plan.plan import Plan
 from cepctl.schema import IN_WRITTEN_ORDER, RECORD, WRITER
@@ -267,11 +268,17 @@ def test_a_key_of_many_rows_asks_for_the_first_and_the_last() -> None:
 
 def test_a_key_that_is_certain_needs_no_sum(monkeypatch: pytest.MonkeyPatch) -> None:
     """One host has an A and then a B: some B follows in every world, whatever the nearest is."""
-    for measuring in ("open_confidences", "GroupComponents"):
-        monkeypatch.setattr(keys, measuring, None)
+    measured, parts = confidences._of_parts, []
+
+    def counted(clauses: Clauses, sizes: Indexes, *others: Any) -> Occurrences:
+        parts.append(len(sizes))
+        return measured(clauses, sizes, *others)
+
+    monkeypatch.setattr(confidences, "_of_parts", counted)
     lines = [(kind, writer) for kind in "ABC" for writer in "wv"] * 4
     (row,) = match_events(plan(f"{PATTERNS[1]} GROUP BY ()"), of_one_unit(lines, 1_000)).to_pylist()
     assert row["occurrence"] == 1.0
+    assert parts == [0]
 
 
 def test_rivals_decide_a_key_that_is_of_the_later_event() -> None:
@@ -283,8 +290,8 @@ def test_a_key_whose_rows_ask_for_too_much_together_is_refused(monkeypatch: pyte
     lines = [("A", "w"), ("C", "w"), ("A", "w"), ("B", "v"), ("C", "v"), ("B", "v")]
     asked, table = plan("SEQ(A a, !C n, B b) GROUP BY ()"), of_one_unit(lines, 100)
     assert match_events(asked, table).num_rows == 1
-    monkeypatch.setattr(keys, "MOST_TOGETHER", 1)
-    monkeypatch.setattr(keys, "MOST_DIFFERENCES", 0)
+    monkeypatch.setattr(confidences, "MOST_TOGETHER", 1)
+    monkeypatch.setattr(confidences, "MOST_DIFFERENCES", 0)
     monkeypatch.setattr(occurrence, "MOST_TOGETHER", 1)
     with pytest.raises(QueryTooLargeError, match="rows share events, where at most 1 are taken together"):
         match_events(asked, table)

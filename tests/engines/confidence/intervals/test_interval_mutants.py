@@ -11,7 +11,7 @@ import pytest
 
 from cepctl.engines.columns import endpoints
 from cepctl.engines.confidence.coupled.clauses import Part, present
-from cepctl.engines.confidence.intervals import conditions, edges, independent, sums
+from cepctl.engines.confidence.intervals import conditions, edges, rows, sums
 from cepctl.engines.confidence.intervals.conditions import Edge
 from cepctl.engines.event.match import match_events
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
@@ -54,7 +54,7 @@ def _without_the_third_sign() -> dict[Any, Any]:
 
 
 FAULTS: dict[str, tuple[Any, str, Callable[..., Any] | dict[Any, Any]]] = {
-    "an event may end before its start": (independent, "reached", _ends_before_its_start),
+    "an event may end before its start": (rows, "reached", _ends_before_its_start),
     "equal ticks are strictly in order": (sums, "present", _equal_ticks_are_in_order),
     "worlds that contradict a length still count": (endpoints, "agreeing", _all_stamps_agree),
     "the window counts starts alone": (conditions, "_window", _window_of_starts),
