@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from cepctl.errors import UsageError
 from cepctl.library.exclusions import EXCLUSIONS, Exclusion
 
 QUERY = "PATTERN SEQ(A a, B b)"
+EVENTS = "event_type,event_id,lower,upper\nA,a,1,3\nB,b,2,4\n"
 NEEDED = {"output": "out", "by": "case_id", "uncertainty": "model.toml", "match": "a b"}
 # What an option is given to try it; flags need nothing.
 GIVEN = {
@@ -156,7 +158,7 @@ def beside(command: str, exclusion: Exclusion) -> list[str]:
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     monkeypatch.delenv("CEPCTL_RUNNER", raising=False)
-    (tmp_path / "events.csv").write_text("event_type,event_id,lower,upper\nA,a,1,3\nB,b,2,4\n")
+    (tmp_path / "events.csv").write_text(EVENTS)
     (tmp_path / "laws.toml").write_text('[[law]]\nby = "k"\n')
 
 
@@ -263,9 +265,17 @@ def on(command: str, *inputs: str) -> list[str]:
     return [command, *query, *inputs, *more.get(command, [])]
 
 
+@pytest.fixture(scope="module")
+def ingested(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    log = tmp_path_factory.mktemp("ingested") / "events.csv"
+    log.write_text(EVENTS)
+    assert main(["ingest", str(log), "-o", str(log.with_name("ev")), "--runner", "local", "--quiet"]) == 0
+    return log.with_name("ev")
+
+
 @pytest.fixture
-def dataset(folder: None) -> str:
-    assert main(["ingest", "events.csv", "-o", "ev", "--runner", "local", "--quiet"]) == 0
+def dataset(folder: None, ingested: Path) -> str:
+    shutil.copytree(ingested, "ev")
     return "ev"
 
 

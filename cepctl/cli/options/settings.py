@@ -24,6 +24,7 @@ import tomllib
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass, replace
 from difflib import get_close_matches
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -80,6 +81,7 @@ def option_name(option: click.Option) -> str:
     return next(spelling for spelling in option.opts if spelling.startswith("--"))[2:]
 
 
+@cache  # asked for each option of a call
 def options_of(command: click.Command) -> dict[str, click.Option]:
     """The options of a command by the names that users know."""
     options = (parameter for parameter in command.params if isinstance(parameter, click.Option))
@@ -128,10 +130,12 @@ def _is_of_service(name: str) -> bool:
     return any(_OF_SERVICES.fullmatch("_".join(words[place:])) for place in range(1, len(words)))
 
 
+@cache
 def _variables_of(command: click.Command) -> set[str]:
     return {each for name in options_of(command) for each in variables(command.name or "", name)}
 
 
+@cache
 def read_from_environment(command: click.Command) -> None:
     """Let every option of a command be set by its environment variables."""
     for name, option in options_of(command).items():
