@@ -61,6 +61,9 @@ gc.set_threshold(50_000, 40, 80)
 # Java processes of tests live for seconds: they leave out what pays off for those that live for hours.
 os.environ.setdefault("SPARK_SUBMIT_OPTS", "-XX:TieredStopAtLevel=1 -XX:+UseSerialGC")
 
+# A second thread for sums of a few numbers waits in a circle: learning a law in tests took twice as long.
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
+
 # Workers have to find what tests define, and do not import from the working directory.  A process has one
 # Java process for all its sessions, with the environment of the moment in which some test started it.
 os.environ["PYTHONPATH"] = os.pathsep.join(
@@ -100,6 +103,15 @@ def spark() -> Iterator[Session]:
 
     with spark_session("local[2]") as session:
         yield session
+
+
+@pytest.fixture(scope="session")
+def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """A folder with a `cepctl` that has started up already, for all tests of a process."""
+    from tests.started_program import started_program
+
+    with started_program(tmp_path_factory.mktemp("programs")) as folder:
+        yield folder
 
 
 @pytest.fixture(scope="session")

@@ -30,7 +30,6 @@ from pathlib import Path
 import pytest
 
 from cepctl.cli import COMMANDS
-from tests.started_program import started_program
 
 ROOT = Path(__file__).resolve().parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]
@@ -79,13 +78,6 @@ def console_steps(text: str, line: int, code: int) -> Iterator[PageStep]:
                 line, f"set -o pipefail\n{''.join(head)}", "".join(lines[len(head) :]) or None, exit_code=code
             )
         line += len(lines)
-
-
-@pytest.fixture(scope="module")
-def programs(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """The folder with the `cepctl` that the pages call."""
-    with started_program(tmp_path_factory.mktemp("programs")) as folder:
-        yield folder
 
 
 def run(step: PageStep, folder: Path, programs: Path) -> None:

@@ -1,7 +1,8 @@
 """What a script may rely on: the installed command, run as a script runs it.
 
-The sentence that a test is about stands in its docstring.  Commands are few, because each takes a second:
-one run often shows several sentences.
+The sentence that a test is about stands in its docstring.  Where no start-up is asked about, a program that
+has started up already stands for the installed one, which takes a second; one run often shows several
+sentences.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ import tomllib
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
+from typing import Protocol
 
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -31,13 +33,21 @@ QUERY = "PATTERN SEQ(A a, B+ b[], C c) WITHIN 10 ticks RETURN a.x"
 HEADER = "a.x,confidence,start,end,match\n"
 
 
-def run(
+class Call(Protocol):
+    """Runs one command in a folder, with what is typed into it and more variables of the environment."""
+
+    def __call__(
+        self, arguments: Sequence[str], folder: Path, typed: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]: ...
+
+
+def called(
     arguments: Sequence[str], folder: Path, typed: str = "", **variables: str
 ) -> subprocess.CompletedProcess[str]:
-    """One call of the installed command; PATH and HOME are those of the test."""
+    """One call of a program; PATH and HOME are those of the test."""
     environment = {name: os.environ[name] for name in ("PATH", "HOME", "JAVA_HOME") if name in os.environ}
     return subprocess.run(
-        [PROGRAM, *arguments],
+        arguments,
         cwd=folder,
         env=environment | variables,
         input=typed,
@@ -48,6 +58,25 @@ def run(
     )
 
 
+def run_installed(
+    arguments: Sequence[str], folder: Path, typed: str = "", **variables: str
+) -> subprocess.CompletedProcess[str]:
+    """One call of the installed command."""
+    return called([PROGRAM, *arguments], folder, typed, **variables)
+
+
+@pytest.fixture(scope="session")
+def run(programs: Path) -> Call:
+    """One call of the command that has started up already."""
+
+    def run_started(
+        arguments: Sequence[str], folder: Path, typed: str = "", **variables: str
+    ) -> subprocess.CompletedProcess[str]:
+        return called([str(programs / "cepctl"), *arguments], folder, typed, **variables)
+
+    return run_started
+
+
 @pytest.fixture(scope="module")
 def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a log, a model of uncertainty, a query, and the log ingested as `events`."""
@@ -56,7 +85,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (folder / "model.toml").write_text(MODEL)
     (folder / "query.cep").write_text(QUERY)
     ingested = ["ingest", "log.csv", "-o", "events", "--uncertainty", "model.toml", "--rejects", "bad.jsonl"]
-    done = run([*ingested, "--runner", "local"], folder)
+    done = run_installed([*ingested, "--runner", "local"], folder)
     assert (done.returncode, done.stdout) == (0, "")
     assert "left out 1 of 5 records as bad" in done.stderr
     assert "log.csv:6: no time" in done.stderr
@@ -73,7 +102,7 @@ def test_bad_records_are_counted_sampled_and_written(place: Path) -> None:
     assert sum(pq.read_table(part).num_rows for part in (place / "events").glob("*.parquet")) == 4
 
 
-def test_too_many_bad_records_fail_and_write_nothing(place: Path) -> None:
+def test_too_many_bad_records_fail_and_write_nothing(run: Call, place: Path) -> None:
     """The command fails with 3, writing nothing, when rejects exceed `--max-errors`."""
     before = {*place.iterdir()}
     done = run(["ingest", "log.csv", "-o", "none", "--max-errors", "0", "--runner", "local"], place)
@@ -81,7 +110,7 @@ def test_too_many_bad_records_fail_and_write_nothing(place: Path) -> None:
     assert {*place.iterdir()} == before
 
 
-def test_an_existing_output_is_refused(place: Path) -> None:
+def test_an_existing_output_is_refused(run: Call, place: Path) -> None:
     """An existing ingest output is refused without `--overwrite`."""
     before = {path: path.read_bytes() for path in (place / "events").iterdir()}
     done = run(["ingest", "log.csv", "-o", "events", "--runner", "local"], place)
@@ -90,7 +119,7 @@ def test_an_existing_output_is_refused(place: Path) -> None:
     assert {path: path.read_bytes() for path in (place / "events").iterdir()} == before
 
 
-def test_intervals_are_assigned_anew(place: Path, tmp_path: Path) -> None:
+def test_intervals_are_assigned_anew(run: Call, place: Path, tmp_path: Path) -> None:
     """`cepctl assign EVENTS -o EVENTS2 --uncertainty MODEL`: re-assign the intervals."""
     (tmp_path / "wide.toml").write_text(MODEL.replace("2 ms", "5 ms"))
     arguments = ["assign", str(place / "events"), "-o", "again", "--uncertainty", "wide.toml"]
@@ -100,7 +129,7 @@ def test_intervals_are_assigned_anew(place: Path, tmp_path: Path) -> None:
     assert pq.read_table(part).select(["lower", "upper"]).to_pylist()[0] == {"lower": -4, "upper": 6}
 
 
-def test_what_is_in_a_dataset_is_shown(place: Path) -> None:
+def test_what_is_in_a_dataset_is_shown(run: Call, place: Path) -> None:
     """`cepctl inspect EVENTS`: types, attributes, counts, span, granularity."""
     done = run(["inspect", f"file://{place}/events", "--format", "json"], place)
     assert done.returncode == 0
@@ -109,7 +138,7 @@ def test_what_is_in_a_dataset_is_shown(place: Path) -> None:
     assert {each["event_type"]: each["events"] for each in told["types"]} == {"A": 1, "B": 2, "C": 1}
 
 
-def test_a_plan_is_shown_with_estimates(place: Path) -> None:
+def test_a_plan_is_shown_with_estimates(run: Call, place: Path) -> None:
     """`cepctl explain QUERY [EVENTS...]`: the plan, with estimates; runs nothing.  EVENTS are files,
     directories, globs.  `-v` is honoured.
     """
@@ -131,7 +160,7 @@ def test_rows_are_csv_in_a_pipe_and_nothing_else(place: Path) -> None:
     """
     arguments = ["match", "-f", "query.cep", "-", "--uncertainty", "model.toml", "--fail-on-match", "--quiet"]
     nowhere = {"PATH": "/nowhere", "JAVA_HOME": "/nowhere"}
-    done = run([*arguments, "--runner", "local"], place, typed=LOG, **nowhere)
+    done = run_installed([*arguments, "--runner", "local"], place, typed=LOG, **nowhere)
     assert done.returncode == 1
     assert done.stdout.startswith(HEADER)
     rows = list(csv.DictReader(io.StringIO(done.stdout)))
@@ -143,7 +172,7 @@ def test_rows_are_csv_in_a_pipe_and_nothing_else(place: Path) -> None:
     assert [line.partition(":")[0] for line in done.stderr.splitlines()] == ["warning", "  stdin"]
 
 
-def test_no_row_is_no_text_when_quiet(place: Path) -> None:
+def test_no_row_is_no_text_when_quiet(run: Call, place: Path) -> None:
     """CSV with its header, except with `--quiet` when there are no rows; 0: done, also with no match."""
     arguments = [
         "match",
@@ -160,7 +189,7 @@ def test_no_row_is_no_text_when_quiet(place: Path) -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_every_option_of_match_together(place: Path, tmp_path: Path) -> None:
+def test_every_option_of_match_together(run: Call, place: Path, tmp_path: Path) -> None:
     """`match` options: `--engine`, `--order`, `--min-confidence`, `--top-k`, `--kleene`, `--max-matches`,
     `--approximate`, `--format`, `-o FILE`, `--time`, `--since`, `--until`.  JSONL gives the signature as
     nested lists too.  Output files appear whole; only they change.
@@ -181,7 +210,7 @@ def test_every_option_of_match_together(place: Path, tmp_path: Path) -> None:
 
 
 @pytest.fixture(scope="module")
-def chosen(place: Path, tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
+def chosen(run: Call, place: Path, tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
     """The rows of the engine and the order that are chosen where nobody says which."""
     folder = tmp_path_factory.mktemp("chosen")
     arguments = ["match", QUERY, str(place / "events"), "--runner", "local", "--format", "parquet"]
@@ -191,7 +220,7 @@ def chosen(place: Path, tmp_path_factory: pytest.TempPathFactory) -> pa.Table:
 
 @pytest.mark.parametrize("engine_and_order", ["event any-state", "event selectivity", "worlds auto"])
 def test_engine_and_order_change_no_signature_or_range(
-    place: Path, chosen: pa.Table, tmp_path: Path, engine_and_order: str
+    run: Call, place: Path, chosen: pa.Table, tmp_path: Path, engine_and_order: str
 ) -> None:
     """Engine and order change no signature or range, and confidence by at most 1e-9.  Parquet gives the
     signature as nested lists too.
@@ -230,19 +259,22 @@ def no_java(tmp_path: Path) -> dict[str, str]:
         ),
     ],
 )
-def test_exit_codes(place: Path, no_java: dict[str, str], arguments: list[str], code: int, said: str) -> None:
+def test_exit_codes(
+    run: Call, place: Path, no_java: dict[str, str], arguments: list[str], code: int, said: str
+) -> None:
     """2 a wrong command line or query, or a query that is refused; 3 input unreadable; 4 the job failed.
     Output files appear whole or not at all.
     """
     before = {*place.iterdir()}
-    done = run([*arguments, "-o", "rows.csv"], place, **no_java, CEPCTL_RUNNER="local")
+    call = run_installed if said == "Java" else run
+    done = call([*arguments, "-o", "rows.csv"], place, **no_java, CEPCTL_RUNNER="local")
     assert (done.returncode, done.stdout) == (code, "")
     assert said in done.stderr
     assert "Traceback" not in done.stderr
     assert {*place.iterdir()} == before
 
 
-def test_another_run_holds_the_state(place: Path, tmp_path: Path) -> None:
+def test_another_run_holds_the_state(run: Call, place: Path, tmp_path: Path) -> None:
     """5 another run holds the state."""
     arguments = ["match", "@query.cep", "events", "--state", str(tmp_path), "--runner", "local"]
     with held(tmp_path):
@@ -304,7 +336,7 @@ def test_runner_and_parallelism_change_no_byte(place: Path) -> None:
     byte.  Only results go to standard output.
     """
     arguments = ["match", "@query.cep", "events"]
-    local = run([*arguments, "--runner", "local"], place)
+    local = run_installed([*arguments, "--runner", "local"], place)
     threads = subprocess.run(
         [PROGRAM, *arguments, "--runner", "local"],
         cwd=place,
@@ -313,7 +345,9 @@ def test_runner_and_parallelism_change_no_byte(place: Path) -> None:
         check=True,
         preexec_fn=lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))}),
     )
-    spark = run([*arguments, "--master", "local[3]", "--conf", "spark.sql.shuffle.partitions=7"], place)
+    spark = run_installed(
+        [*arguments, "--master", "local[3]", "--conf", "spark.sql.shuffle.partitions=7"], place
+    )
     assert (local.returncode, spark.returncode) == (0, 0), spark.stderr
     assert local.stdout.startswith(HEADER)
     assert spark.stdout == threads.stdout == local.stdout
@@ -322,7 +356,7 @@ def test_runner_and_parallelism_change_no_byte(place: Path) -> None:
 # --- configuration, versions -----------------------------------------------------------------------
 
 
-def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_path: Path) -> None:
+def test_the_command_line_wins_over_the_environment_and_that_over_the_file(run: Call, tmp_path: Path) -> None:
     """Options can also come from `CEPCTL_...` environment variables or `cepctl.toml` in the working directory
     or `--config FILE`; the command line wins over the environment, the environment over the file.
     """
@@ -339,7 +373,7 @@ def test_the_command_line_wins_over_the_environment_and_that_over_the_file(tmp_p
     assert "(selectivity)" in right.stdout
 
 
-def test_defaults_are_those_of_the_contract(tmp_path: Path) -> None:
+def test_defaults_are_those_of_the_contract(run: Call, tmp_path: Path) -> None:
     """`--runner spark|local` (default spark: `local[*]` in this process); `--engine` (default event),
     `--order` (default auto), `--max-matches` (default 10,000,000), `--time` (default iso).
     """
@@ -356,7 +390,7 @@ def test_versions_are_told_without_starting_anything(tmp_path: Path) -> None:
     home = tmp_path / "java"
     (home / "bin").mkdir(parents=True)
     (home / "release").write_text('JAVA_VERSION="21.0.3"\n')
-    done = run(["--version"], tmp_path, JAVA_HOME=str(home))
+    done = run_installed(["--version"], tmp_path, JAVA_HOME=str(home))
     told = dict(line.split(" ", 1) for line in done.stdout.splitlines())
     assert (told["cepctl"], told["Java"]) == (version("cepctl"), f"21.0.3 ({home})")
     assert (told["Spark"], told["Arrow"]) == (version("pyspark"), version("pyarrow"))

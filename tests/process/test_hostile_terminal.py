@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import re
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +13,6 @@ from cepctl.process.terminal import Guard, unguarded, visible
 from cepctl.render.console import SafeConsole
 from tests.cli.test_contract import PROGRAM
 from tests.cli.test_terminal import on_a_terminal
-from tests.started_program import started_program
 
 ATTACKS = {
     "clear": "\x1b[2J",
@@ -44,11 +42,10 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-@pytest.fixture(scope="module")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+@pytest.fixture
+def program(programs: Path) -> Path:
     """One that has started up already, as these are many commands."""
-    with started_program(tmp_path_factory.mktemp("programs")) as folder:
-        yield folder / "cepctl"
+    return programs / "cepctl"
 
 
 @pytest.mark.parametrize(
