@@ -515,7 +515,11 @@ def room_of(module: str) -> str:
 
 
 def is_for_type_checkers(node: ast.AST) -> bool:
-    return isinstance(node, ast.If) and ast.unparse(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
+    return isinstance(node, ast.If) and is_named(node.test, "TYPE_CHECKING")
+
+
+def is_named(node: ast.expr, name: str) -> bool:
+    return isinstance(node, ast.Name) and node.id == name
 
 
 def imports_in(tree: ast.AST, module: str, at_load: bool = True, for_types: bool = False) -> Iterator[Import]:
@@ -536,7 +540,7 @@ def imports_in(tree: ast.AST, module: str, at_load: bool = True, for_types: bool
 
 def named_imports(node: ast.AST) -> Iterator[str]:
     """The module that `import_module("...")` names, also as the arguments of a thread."""
-    if isinstance(node, ast.Call) and "import_module" in {ast.unparse(each) for each in called_in(node)}:
+    if isinstance(node, ast.Call) and any(is_named(each, "import_module") for each in called_in(node)):
         for each in ast.walk(node):
             if isinstance(each, ast.Constant) and str(each.value).startswith("cepctl."):
                 yield str(each.value)
@@ -550,6 +554,17 @@ def called_in(call: ast.Call) -> Iterator[ast.expr]:
 @cache
 def tree_of(path: Path) -> ast.Module:
     return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@cache
+def functions() -> tuple[tuple[str, ast.FunctionDef | ast.AsyncFunctionDef], ...]:
+    """Every function, with its name and that of its module; to walk through all trees takes a second."""
+    return tuple(
+        (f"{module_name(path)}.{node.name}", node)
+        for path in source_files()
+        for node in ast.walk(tree_of(path))
+        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
+    )
 
 
 @cache
@@ -617,14 +632,7 @@ def is_kernel(function: ast.FunctionDef | ast.AsyncFunctionDef) -> bool:
 
 def test_in_the_engines_only_kernels_lack_types() -> None:
     """pyproject.toml asks for none there, because of the kernels, whose types Numba infers."""
-    lacking = [
-        f"{module_name(path)}.{node.name}"
-        for path in source_files()
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and lacks_types(node)
-        and not is_kernel(node)
-    ]
+    lacking = [name for name, function in functions() if lacks_types(function) and not is_kernel(function)]
     assert lacking == []
 
 
@@ -666,13 +674,7 @@ def test_there_are_few_places_to_begin_with() -> None:
 
 
 def test_functions_are_read_on_one_screen() -> None:
-    long = [
-        f"{module_name(path)}.{node.name}"
-        for path in source_files()
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef)
-        and (node.end_lineno or 0) - node.lineno + 1 > 60
-    ]
+    long = [name for name, node in functions() if (node.end_lineno or 0) - node.lineno + 1 > 60]
     assert long == []
 
 
@@ -685,12 +687,7 @@ def parameters_of(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
 
 def test_functions_take_few_things() -> None:
     """What belongs together is one value."""
-    many = [
-        f"{module_name(path)}.{node.name}"
-        for path in source_files()
-        for node in ast.walk(tree_of(path))
-        if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) and parameters_of(node) > 10
-    ]
+    many = [name for name, function in functions() if parameters_of(function) > 10]
     assert many == []
 
 
@@ -832,13 +829,15 @@ def test_docstrings_name_only_what_exists() -> None:
     words, modules = words_of_code(), {module_name(path) for path in source_files()}
     wrong = []
     for path in source_files():
+        beside: set[str] | None = None
         for text in DOCUMENTED.findall(path.read_text(encoding="utf-8")):
             names = set(re.findall(r"`([a-z]\w+_\w+)`", text)) - words
             places = {
                 name for name in re.findall(r"\b(?:\w+/)+\w+\.py\b", text) if not (ROOT / name).exists()
             }
-            beside = {each.name for each in path.parent.rglob("*.py")}
-            places |= {*re.findall(r"(?<![\w/.])\w+\.py\b", text)} - beside
+            if named := {*re.findall(r"(?<![\w/.])\w+\.py\b", text)}:
+                beside = beside or {each.name for each in path.parent.rglob("*.py")}
+                places |= named - beside
             dotted = {
                 name for name in re.findall(r"`(cepctl(?:\.\w+)+)`", text) if not is_of_code(name, modules)
             }
