@@ -195,16 +195,17 @@ STRAY = (
 
 @dataclass(frozen=True)
 class ForeignLine:
-    """One log with a foreign line: of which form, the line, the place of it among the lines."""
+    """One log with a foreign line: of which form, the line, the place of it among how many lines."""
 
     form: str
     line: str
     place: int
+    lines: int = LINES
 
     @property
     def data(self) -> bytes:
         form = FORMS[self.form]
-        lines = [*(form.header.split("\n") if form.header else []), *map(form.line, range(LINES))]
+        lines = [*(form.header.split("\n") if form.header else []), *map(form.line, range(self.lines))]
         lines.insert(self.place, self.line)
         return "".join(f"{line}\n" for line in lines).encode(errors="surrogateescape")
 
@@ -245,7 +246,7 @@ def judged(log: ForeignLine) -> str | None:
     if known.name != form.format_name:
         return f"taken for {known.name}"
     reach = _REACH.get(log.form, form.precision - 1)
-    true = Counter[tuple[int | None, int]]((form.instant(number), reach) for number in range(LINES))
+    true = Counter[tuple[int | None, int]]((form.instant(number), reach) for number in range(log.lines))
     lost, more = (true - found).total(), (found - true).total()
     if lost > 1 or more > 2:
         return f"{lost} records changed or lost, {more} that are none"

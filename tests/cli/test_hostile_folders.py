@@ -17,8 +17,8 @@ from tests.calls import called
 DEEP = {
     "arrays": "a = " + "[" * 50_000,
     "tables": "[[rule]]\nx = " + "{a=" * 5_000,
-    "dotted keys": ".".join(["a"] * 20_000) + " = 1",
-    "headers": "[" + ".".join(["a"] * 20_000) + "]",
+    "dotted keys": ".".join(["a"] * 5_000) + " = 1",
+    "headers": "[" + ".".join(["a"] * 5_000) + "]",
 }
 
 

@@ -16,10 +16,10 @@ from tests.plans import Event, event_table, plan_of
 EVENTS = event_table(
     [
         Event("a", "A", 1, 2),
-        Event("b1", "B", 2, 4, x=5),
+        Event("b1", "B", 2, 3, x=5),
         Event("b2", "B", 3, 6, x=-1),
-        Event("b3", "B", 3, 7, x=None),
-        Event("b4", "B", 5, 8, x=4),
+        Event("b3", "B", 3, 6, x=None),
+        Event("b4", "B", 5, 7, x=4),
         Event("c", "C", 8, 9, x=3),
     ]
 )

@@ -140,7 +140,7 @@ def _options(seed: int, report: Path) -> IngestOptions:
     return IngestOptions(read=read, report=str(report), max_errors=10_000, writers=named)
 
 
-@pytest.mark.parametrize("begin", range(0, 60, 10))
+@pytest.mark.parametrize("begin", [0, 40])
 def test_files_that_are_read_together_give_what_each_gives_alone(
     begin: int, tmp_path: Path, one_by_one: Callable[[bool], None]
 ) -> None:
@@ -255,7 +255,7 @@ def test_a_bundle_that_kills_its_process_costs_the_file_alone_that_does(tmp_path
 
 def test_ten_times_as_many_small_files_cost_ten_times_as_much(tmp_path: Path, in_this_process: None) -> None:
     spent = []
-    for count in (100, 1_000):
+    for count in (50, 500):
         folder = tmp_path / str(count)
         folder.mkdir()
         for number in range(count):

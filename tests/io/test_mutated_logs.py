@@ -29,7 +29,7 @@ def run(count: int, state: Path, processes: int = 2, before: str = "") -> subpro
 
 
 def test_no_input_of_an_everyday_run_is_lost_on_a_reader(tmp_path: Path) -> None:
-    finished = run(EVERYDAY_INPUTS, tmp_path)
+    finished = run(EVERYDAY_INPUTS, tmp_path, processes=1)
     assert finished.returncode == 0, finished.stdout + finished.stderr
 
 

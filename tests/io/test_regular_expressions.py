@@ -24,8 +24,8 @@ import cepctl.io
 parser: Any = importlib.import_module("re._parser")
 
 ROOT = Path(__file__).parents[2]
-PUMPED = 200_000
-SECONDS = 30
+PUMPED = 100_000
+SECONDS = 15
 MISFIT = "\x00"
 USES = ("match", "fullmatch", "search", "sub", "findall", "finditer", "split")
 # Their text is what a user wrote, or is in the path of a file.

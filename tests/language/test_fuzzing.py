@@ -32,18 +32,23 @@ TEXTS = st.one_of(query_texts(), SCRAP_TEXTS, st.text(max_size=60), QUERIES.map(
 
 
 def survives(text: str) -> Plan | None:
+    with contextlib.suppress(QuerySyntaxError):
+        parse_expression(text)
+    try:
+        query = parse(text)
+    except DOCUMENTED as problem:
+        assert str(problem)
+        return None
     plan = None
     for schema in (SCHEMA, None):
         try:
-            plan = analyze(parse(text), schema)
+            plan = analyze(query, schema)
         except DOCUMENTED as problem:
             assert str(problem)
         else:
             explained(plan, {"A": 3})
             to_json(plan)
             assert pickle.loads(pickle.dumps(plan)) == plan
-    with contextlib.suppress(QuerySyntaxError):
-        parse_expression(text)
     return plan
 
 

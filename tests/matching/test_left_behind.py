@@ -119,7 +119,7 @@ def written(rows: list[dict[str, Any]], form: str, path: Path) -> Path:
     parts=st.integers(1, 2),
     query=st.sampled_from(QUERIES),
 )
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=20, deadline=None)
 def test_rows_and_all_that_is_told_are_as_without_it(
     rows: list[dict[str, Any]], form: str, parts: int, query: str
 ) -> None:

@@ -137,9 +137,9 @@ def test_a_task_that_takes_more_than_its_share_is_tried_again_alone() -> None:
         "import time; from cepctl.runners import apart; from cepctl.runners.apart import run_apart\n"
         "apart._ALONE_SECONDS = 0\n"
         "def hold(size): held = b'x' * size; time.sleep(0.3); return len(held)\n"
-        "print(run_apart(hold, [1, 900_000_000, 2, 1_800_000_000], lambda _, cause: cause, 1_500_000_000, 2))"
+        "print(run_apart(hold, [1, 360_000_000, 2, 720_000_000], lambda _, cause: cause, 600_000_000, 2))"
     )
-    assert python(code).stdout == "[1, 900000000, 2, 'out of memory']\n"
+    assert python(code).stdout == "[1, 360000000, 2, 'out of memory']\n"
 
 
 @pytest.mark.parametrize("used_before", [False, True])

@@ -107,7 +107,7 @@ def test_sums_of_other_kinds_agree_on_wide_intervals(widest: int, most: int) -> 
 @pytest.mark.parametrize(
     ("query", "count", "width"),
     [
-        *((query, 10, 30) for query in QUERIES[:4]),
+        *((query, 8, 30) for query in QUERIES[:4]),
         (QUERIES[4], 7, 22),
         # A minute each: any four of the events may be a match.
         pytest.param(QUERIES[4], 10, 30, marks=pytest.mark.slow),

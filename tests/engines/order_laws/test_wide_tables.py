@@ -24,13 +24,13 @@ def one_key(lower: list[int], upper: list[int], step: list[int]) -> Keys:
 
 
 def random_keys() -> tuple[Keys, Factors]:
-    """Keys of up to seven events alive, with repeats and certain ones, and a law of all factors."""
+    """Keys of up to five events alive, with repeats and certain ones, and a law of all factors."""
     random = np.random.default_rng(7)
-    lower = np.sort(random.integers(0, 40, 40))
-    upper = lower + random.integers(0, 5, 40)
-    masses = Masses(lower, upper, np.arange(41), lower, upper, 1.0 / (upper - lower + 1))
+    lower = np.sort(random.integers(0, 24, 24))
+    upper = lower + random.integers(0, 7, 24)
+    masses = Masses(lower, upper, np.arange(25), lower, upper, 1.0 / (upper - lower + 1))
     factors = Factors(np.exp(random.normal(size=(5, 5))), np.exp(random.normal(size=(4, 4))))
-    return Keys(masses, np.array([0, 12, 12, 30, 40]), random.integers(0, 4, 40)), factors
+    return Keys(masses, np.array([0, 7, 7, 18, 24]), random.integers(0, 4, 24)), factors
 
 
 def bits(measured: LawAnswers) -> list[bytes]:

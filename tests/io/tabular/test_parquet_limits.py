@@ -51,11 +51,14 @@ def test_a_text_that_a_dictionary_holds_once_is_unpacked_piece_by_piece(
     assert [n for batch in batches for n in batch.column("number").to_pylist()] == [1, 2, 3, 4, 5, 6, 7]
 
 
-def test_a_small_file_of_large_texts_takes_memory_for_a_piece_of_them() -> None:
-    data = written(events(["x" * (1 << 20)] * 300), compression="zstd")
+def test_a_small_file_of_large_texts_takes_memory_for_a_piece_of_them(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_pieces, "PIECE_BYTES", 8 << 20)
+    data = written(events(["x" * (1 << 17)] * 600), compression="zstd")
     assert len(data) < 100_000
     rows, most = rows_and_memory(data)
-    assert rows == 300
+    assert rows == 600
     assert most < 5 * parquet_pieces.PIECE_BYTES
 
 
@@ -266,9 +269,12 @@ def test_texts_of_one_row_count_together(monkeypatch: pytest.MonkeyPatch) -> Non
     assert (batch.column("number").to_pylist(), report.records) == ([2], 2)
 
 
-def test_values_of_one_width_that_a_dictionary_holds_once_are_counted_before_they_are_read() -> None:
-    wide = pa.array([b"x" * (1 << 20)] * 1_200, pa.binary(1 << 20))
-    data = written(events([None] * 1_200).set_column(2, "note", wide), compression="zstd")
+def test_values_of_one_width_that_a_dictionary_holds_once_are_counted_before_they_are_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(parquet_limits, "MOST_GROUP_BYTES", 50 << 20)
+    wide = pa.array([b"x" * (1 << 20)] * 60, pa.binary(1 << 20))
+    data = written(events([None] * 60).set_column(2, "note", wide), compression="zstd")
     assert len(data) < 100_000
-    with pytest.raises(LogFormatError, match=r"row group 1 unpacks to 1,258,291,200 bytes"):
+    with pytest.raises(LogFormatError, match=r"row group 1 unpacks to 62,914,560 bytes"):
         read(data)

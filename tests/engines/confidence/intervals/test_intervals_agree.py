@@ -64,7 +64,7 @@ def test_what_is_absent_may_be_asked_for_other_lengths_in_other_cases(asked: str
         lasting("a", "A", (0, 2), (1, 3)),
         lasting("c", "C", (1, 4), (3, 6)),
         lasting("d", "C", (2, 2), (3, 8)),
-        lasting("b", "B", (3, 6), (7, 9)),
+        lasting("b", "B", (4, 6), (7, 8)),
     )
     for window in ("", " WITHIN 9 ticks"):
         agrees(f"PATTERN SEQ(A a, !C c, B b) WHERE {asked}{window}{given}", events)
@@ -79,8 +79,8 @@ def test_what_is_absent_intersects_only_what_lasts_so_long(asked: str, given: st
     events = (
         lasting("a", "A", (0, 2), (1, 4)),
         lasting("c", "C", (0, 1), (2, 7)),
-        lasting("d", "C", (2, 2), (3, 8)),
-        lasting("b", "B", (4, 6), (6, 9)),
+        lasting("d", "C", (2, 2), (3, 7)),
+        lasting("b", "B", (4, 6), (7, 8)),
     )
     query = f"PATTERN ISEQ(!C c, A a, B b) WHERE {asked} WITHIN 12 ticks"
     agrees(query + given, events)
