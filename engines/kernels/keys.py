@@ -36,7 +36,7 @@ from typing import Any
 
 _COMPILERS = ("llvmlite", "numba", "numpy")
 _SETTINGS = ("BOUNDSCHECK", "DEBUGINFO_DEFAULT", "LOOP_VECTORIZE", "OPT", "SLP_VECTORIZE", "USING_SVML")
-_MAKERS = ("calls", "elements", "linking", "loops", "lowering", "passes", "targets")
+_MAKERS = ("instructions", "linking", "lowering", "passes", "targets")
 """The modules beside this one that make code of kernels: by one of them kernels can call each other."""
 OWN, ANY, OTHERS = "for this processor", "for any processor of the platform", "for other machines or versions"
 _PLAIN = (type(None), bool, int, float, complex, str, bytes, type(...))

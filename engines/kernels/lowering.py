@@ -23,8 +23,7 @@ from importlib import import_module
 from itertools import pairwise
 from typing import Any
 
-from cepctl.engines.kernels.calls import new_place
-from cepctl.engines.kernels.loops import natural_if
+from cepctl.engines.kernels.instructions import natural_if, new_place
 
 # Without types, since Numba gives some to few of its functions.
 analysis: Any = import_module("numba.core.analysis")

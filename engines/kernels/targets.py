@@ -24,10 +24,14 @@ from importlib import import_module
 from typing import Any
 from weakref import WeakKeyDictionary
 
-from cepctl.engines.kernels import elements, loops
-from cepctl.engines.kernels.calls import KernelCalls
-from cepctl.engines.kernels.elements import part_of
-from cepctl.engines.kernels.loops import is_natural, natural_if
+from cepctl.engines.kernels.instructions import (
+    KernelCalls,
+    form_of_element,
+    form_of_range,
+    is_natural,
+    natural_if,
+    part_of,
+)
 from cepctl.engines.kernels.lowering import leave_out_unused
 
 # Without types, since Numba gives some to few of its functions.
@@ -152,9 +156,9 @@ class _KernelTarget(cpu.CPUContext):  # type: ignore[misc]
 
     def get_function(self, fn: Any, sig: Any, _firstcall: bool = True) -> Any:
         """What makes code of a call; its registries were looked through when this compilation began."""
-        form = loops.form_of(fn, sig)
+        form = form_of_range(fn, sig)
         if form is None and not self.enable_boundscheck:
-            form = elements.form_of(fn, sig) or _form_of_view(fn, sig)
+            form = form_of_element(fn, sig) or _form_of_view(fn, sig)
         if form is None:
             return super().get_function(fn, sig, _firstcall=_firstcall and self._looks_again)
         return _Call(form, self, fn, sig)

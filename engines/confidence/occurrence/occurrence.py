@@ -9,7 +9,7 @@ separators   given their ticks the other events are independent               `s
 trees        of one problem: which events are placed, and what falls apart    `separator_trees`
 cuts         where the sum over a separator changes its polynomial            `cuts`
 sums         over separators, and over states of problems inside them         `union_sums`
-implied      problems that another one makes needless on the way               `implied`
+implied      problems that another one makes needless on the way               `asked`
 rows         problems each by itself, and when they happen                    `rows`, `ends`
 """
 

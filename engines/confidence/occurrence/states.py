@@ -2,7 +2,7 @@
 
 The other events are independent then.  They are taken one by one; a state is the set of problems that can
 still hold, and equal states are merged.  What remains of a problem whose last event was taken has happened.
-A problem that asks of the events to come all that another one asks, and more, is left out (`implied`).
+A problem that asks of the events to come all that another one asks, and more, is left out (`asked`).
 """
 
 from __future__ import annotations

@@ -19,9 +19,11 @@ from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.confidence.occurrence.asked import (
     NONE,
     ONE,
+    Implied,
     Others,
     Sets,
     clauses_of_levels,
+    implied_problems,
     leave_alive,
     levels_of_clauses,
     others_of,
@@ -29,7 +31,6 @@ from cepctl.engines.confidence.occurrence.asked import (
 )
 from cepctl.engines.confidence.occurrence.counted_records import degree_counted
 from cepctl.engines.confidence.occurrence.cuts import Cuts, begins_of_cells, cuts_of
-from cepctl.engines.confidence.occurrence.implied import Implied, implied_problems
 from cepctl.engines.confidence.occurrence.links import hidden_below, weight_of_links
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree
 from cepctl.engines.confidence.occurrence.states import (
