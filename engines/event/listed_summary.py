@@ -37,6 +37,9 @@ from cepctl.numeric.arrays import Flags, Indexes, Reals
 from cepctl.plan.plan import Plan
 from cepctl.plan.summary import kleene_components, listing_reasons, owning_component
 
+FEW_TOGETHER = 16
+"""The union of so many matches is told sooner than by takers, unless it is too costly."""
+
 
 @dataclass(frozen=True)
 class _ListedMatches:
@@ -116,9 +119,17 @@ class ListedSummary:
         smallest, member = self._deciding
         match = np.concatenate([np.flatnonzero(smallest), members.owner[member]])
         asked = np.concatenate([row[smallest], count + pair[member]])
-        probability, known = self._by_takers(of_row, held[:, 2])
+        whose = np.concatenate([np.arange(count), held[:, 0]])
+        many = np.bincount(row, minlength=count) > FEW_TOGETHER
+        probability, known = self._by_takers(of_row, held[:, 2], np.flatnonzero(many))
         rest = ~known[asked]
-        unions = self._unions(match[rest], asked[rest], count + len(held))
+        unions = self._unions(match[rest], asked[rest], count + len(held), refused=self._takers is None)
+        costly = np.unique(whose[~known & np.isnan(unions)])
+        if len(costly):
+            by_takers, told = self._by_takers(of_row, held[:, 2], costly)
+            rest &= np.isin(whose[asked], costly) & ~told[asked]
+            self._unions(match[rest], asked[rest], count + len(held))
+            unions = np.where(told, by_takers, unions)
         probability = np.where(known, probability, unions)
         matches = MatchBatch(tuple(self._neighbours.T), total.start, total.end, probability[:count])
         return SummaryBatch(matches, Group(of_row, held[:, 2]), probability[count:], self._counts)
@@ -131,14 +142,14 @@ class ListedSummary:
             return None
         return TakerRows.of(source.plan, source.events)
 
-    def _by_takers(self, of_row: Indexes, members: Indexes) -> tuple[Reals, Flags]:
-        """The probabilities of rows, then of their members, as far as takers say them, and whether they do.
+    def _by_takers(self, of_row: Indexes, members: Indexes, rows: Indexes) -> tuple[Reals, Flags]:
+        """The probabilities of all rows, then of their members, and whether takers say them: of `rows` alone.
 
         The members of each row lie between two of `of_row`.
         """
         count = len(self._neighbours)
         found, known = np.zeros(count + len(members)), np.zeros(count + len(members), dtype=bool)
-        for row in range(count if self._takers is not None else 0):
+        for row in rows.tolist() if self._takers is not None else ():
             assert self._takers is not None
             own = slice(of_row[row], of_row[row + 1])
             before, behind = self._neighbours[row].tolist()
@@ -208,15 +219,15 @@ class ListedSummary:
 
     # --- probabilities of unions -----------------------------------------------------------
 
-    def _unions(self, match: Indexes, asked: Indexes, count: int) -> Reals:
+    def _unions(self, match: Indexes, asked: Indexes, count: int, *, refused: bool = True) -> Reals:
         """The probability that some match holds of those that each of `count` unions is asked of.
 
-        `match`, `asked`: pairs of a match and a union, shape (n,).
+        `match`, `asked`: pairs of a match and a union, shape (n,).  What is too costly is `refused`, or NaN.
         """
         least, most = _bounds(self._confidence[match], asked, count)
         # What excludes each other adds up.
         first, part = distinct_rows(np.stack([asked, self._classes[match]], axis=1))
-        of_part = self._parts(match, part, len(first))
+        of_part = self._parts(match, part, len(first), refused=refused)
         return np.clip(np.bincount(asked[first], of_part, count), least, most)
 
     @property
@@ -227,7 +238,7 @@ class ListedSummary:
         (group,) = kleene_components(shown)
         return classes_of(source.plan, shown, group, self._row, self._members, source.events.masses)
 
-    def _parts(self, match: Indexes, asked: Indexes, count: int) -> Reals:
+    def _parts(self, match: Indexes, asked: Indexes, count: int, *, refused: bool) -> Reals:
         """What `_unions` says, of unions of matches that may hold together."""
         least, most = _bounds(self._confidence[match], asked, count)
         sizes = np.bincount(asked, minlength=count)
@@ -239,10 +250,10 @@ class ListedSummary:
             number = np.full(count, -1)
             number[some] = np.arange(len(some))
             wanted = number[asked] >= 0
-            found[some] = self._measured(match[wanted], number[asked[wanted]], len(some))
+            found[some] = self._measured(match[wanted], number[asked[wanted]], len(some), refused=refused)
         return np.clip(found[same], least, most)
 
-    def _measured(self, match: Indexes, union: Indexes, count: int) -> Reals:
+    def _measured(self, match: Indexes, union: Indexes, count: int, *, refused: bool = True) -> Reals:
         """What is said of unions of several matches that are not certain."""
         if not count:
             return np.zeros(0)
@@ -260,7 +271,7 @@ class ListedSummary:
         source = self.found[0].source
         found = measured_clauses(source, source.events, clauses_of(problems, count, limited=limited))
         costly = np.flatnonzero(np.isnan(found.probability))
-        if len(costly):
+        if refused and len(costly):
             raise QueryTooLargeError(
                 "how probable it is that one of a row matches cannot be computed: "
                 f"{found.why(int(costly[0]))}; narrow the query (WITHIN, [attr], tighter predicates), or ask "

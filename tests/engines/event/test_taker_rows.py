@@ -2,11 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.event import taker_sums
+from cepctl.engines.confidence.occurrence.occurrence import Occurrences
+from cepctl.engines.event import listed_summary, taker_sums
+from cepctl.engines.event.group_occurrences import measured_clauses
 from cepctl.engines.event.listed_summary import ListedSummary
+from cepctl.engines.event.taker_rows import TakerRows
 from tests.engines.agreement import EXAMPLES, check
 from tests.engines.event.test_kleene_summary import agrees_with_the_judge, members_of, summarised
 from tests.plans import Event
@@ -16,6 +23,12 @@ from tests.strategies import Case
 
 RISING = f"PATTERN SEQ(A a, B+ b[], C c) WHERE b[i].x > b[i-1].x STRATEGY {NEXT}"
 VALUES = (17, 72, 97, 8, 32, 15, 63, 97)
+
+
+@pytest.fixture
+def few_by_takers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let takers tell rows of few groups, too."""
+    monkeypatch.setattr(listed_summary, "FEW_TOGETHER", 0)
 
 
 def readings(count: int, width: int = 15) -> list[Event]:
@@ -39,10 +52,12 @@ def rising_cases(draw: st.DrawFn) -> Case:
     return Case(query, draw(streams(["A", "B", "B", "B", "C", "C"], 400)))
 
 
+@pytest.mark.usefixtures("few_by_takers")
 def test_a_sum_over_takers_says_what_the_worlds_say() -> None:
     check(rising_cases(), agrees_with_the_judge, EXAMPLES)
 
 
+@pytest.mark.usefixtures("few_by_takers")
 def test_a_sum_over_takers_says_what_the_union_of_groups_says(monkeypatch: pytest.MonkeyPatch) -> None:
     (row,) = summarised(RISING, *readings(4))
     asked = ListedSummary._takers
@@ -62,6 +77,35 @@ def test_ten_readings_that_overlap_are_answered() -> None:
     assert members_of(row)["b0"] == pytest.approx(members_of(few)["b0"], rel=1e-12)
 
 
+def test_few_groups_are_told_by_their_union(monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = list[int]()
+
+    def counted(self: TakerRows, before: int, behind: int, members: Any) -> Any:
+        asked.append(len(members))
+        return told(self, before, behind, members)
+
+    told = TakerRows.probabilities
+    monkeypatch.setattr(TakerRows, "probabilities", counted)
+    summarised(RISING, *readings(3))
+    assert not asked
+    summarised(RISING, *readings(8))
+    assert asked == [8]
+
+
+def test_few_groups_whose_union_is_too_costly_are_told_by_takers(monkeypatch: pytest.MonkeyPatch) -> None:
+    (union,) = summarised(RISING, *readings(3))
+
+    def costly(*_: Any) -> Occurrences:
+        found = measured_clauses(*_)
+        return replace(found, probability=np.full(len(found.probability), np.nan))
+
+    monkeypatch.setattr(listed_summary, "measured_clauses", costly)
+    (row,) = summarised(RISING, *readings(3))
+    assert row["confidence"] == pytest.approx(union["confidence"], rel=1e-12)
+    assert members_of(row) == pytest.approx(members_of(union), rel=1e-9)
+
+
+@pytest.mark.usefixtures("few_by_takers")
 def test_what_takes_too_long_is_left_to_the_union(monkeypatch: pytest.MonkeyPatch) -> None:
     (row,) = summarised(RISING, *readings(4))
     monkeypatch.setattr(taker_sums, "MOST_STEPS", 10)
