@@ -291,7 +291,7 @@ def test_the_odd_lines_are_few_among_those_that_are_read_many_at_a_time(name: st
 @pytest.mark.parametrize("end", ["\n", ""])
 def test_a_long_line_among_others_is_read_as_it_is(name: str, end: str) -> None:
     usual = LINES[name][0]
-    log = f"{usual}\n{usual} {'é' * 2_200_000}\n\n{usual}\udce9\n{usual}{end}"
+    log = f"{usual}\n{usual} {'é' * 5_000_000}\n\n{usual}\udce9\n{usual}{end}"
     assert_same(name, log.encode("utf-8", "surrogateescape"), OPTIONS[0])
 
 
