@@ -58,23 +58,18 @@ def read_file(task: ReadTask) -> FileResult:
             result = _read(task, kinds)
         except WrittenOtherwiseError as found:
             remove(task.scratch, found.chunks)
-            task, kinds = (
-                replace(task, written=found.known),
-                kinds_read_by((*task.model.rules, *task.writing.rules)),
-            )
-            continue
+            task = replace(task, written=found.known)
         except IdsOutOfOrderError:
             task = replace(task, ids_may_ascend=False)
-            kinds = kinds_read_by((*task.model.rules, *task.writing.rules))
-            continue
         except ColumnsLeftOutError:
             task = replace(task, all_columns=True)
-            kinds = kinds_read_by((*task.model.rules, *task.writing.rules))
+        else:
+            if not kinds.differ:
+                return result
+            discard(task.scratch, result)
+            kinds = KindsRead(kinds.names, kinds.of_file)
             continue
-        if not kinds.differ:
-            return result
-        discard(task.scratch, result)
-        kinds = KindsRead(kinds.names, kinds.of_file)
+        kinds = kinds_read_by((*task.model.rules, *task.writing.rules))
 
 
 def discard(scratch: Location, result: FileResult) -> None:

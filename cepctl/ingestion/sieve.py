@@ -1,4 +1,4 @@
-"""Rows of a table that a query cannot need, told before they become events, with all that is told of them.
+"""Rows and columns of a table that a query cannot need, told before events are made, with their account.
 
 That is done where each row brings its ticks, and nothing that is said elsewhere changes them: of a file that
 no rule, writer or other name touches.  A block with a row that is no event, or that has more than a type, an
@@ -8,6 +8,7 @@ id, an interval and attributes, goes the way of all others; there it is told in 
     its type, and whether needed   the block
     kinds of attributes            all rows of the block, also those that are needed
     its id                         a hash, as of those that are needed (needed.py)
+    kind of a column not read      the file; where a row needs more, the file is read again
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Rows of tables that never become events: what whoever reads a file cannot need of it.
+"""Rows and columns of tables that never become events: what whoever reads a file cannot need of it.
 
 Readers of tables ask before they make events of a block, which takes several times as long as to read it.
 """
@@ -14,7 +14,7 @@ from cepctl.numeric.arrays import Flags
 
 
 class Sieve(Protocol):
-    """Tells which rows are needed, and keeps account of the others."""
+    """Tells which rows and columns are needed, and keeps account of the others."""
 
     def leave_out(self, types: Mapping[str, pa.DataType], counts: Mapping[str, int]) -> frozenset[str]:
         """The columns of a file that need not be read, of which account is taken here, before any row.
