@@ -179,7 +179,6 @@ class ChunkSieve:
         kinds = {name: found for name, each in facts.items() if (found := kind_in(each)) is not None}
         judged = self.query.judged(block.table, kinds, self.unit, lasting=False)
         if judged is None:
-            self._require_all_columns()
             return None
         needed: Flags = pc.fill_null(judged.needed, True).to_numpy(zero_copy_only=False)
         if needed.all():

@@ -222,6 +222,19 @@ def test_columns_of_numbers_that_a_query_does_not_name_are_not_read(
     assert asked == [("event_type", "event_id", "lower", "upper", "x", "word")]
 
 
+def test_of_columns_that_are_not_read_row_groups_tell_how_many_values_they_have(tmp_path: Path) -> None:
+    rows = [
+        row | {"price": None if n % 4 else 0.5, "x": row["x"] if n > 9 else None}
+        for n, row in enumerate(PLAIN)
+    ]
+    task = task_for(written(rows, "parquet", tmp_path / "a.parquet"), QUERIES[0])
+    sieved, whole = (read(task, sieved=each) for each in (True, False))
+    assert sieved.unneeded.unread == {"price", "good"}  # also where no row of a block has an x
+    assert sieved.attributes()["price"] == whole.attributes()["price"]
+    assert sieved.attributes()["price"].values == 10
+    assert sieved.named == whole.named
+
+
 def test_integers_that_floats_do_not_hold_are_read_for_they_are_told_of(tmp_path: Path) -> None:
     without_x = "PATTERN SEQ(A a, B b) WHERE a.price < 1 WITHIN 8 ticks"
     rows = [row | {"price": 0.5, "x": 1 << 53} for row in PLAIN]
