@@ -13,9 +13,11 @@ from cepctl.language.parser import parse
 from cepctl.plan.analyze import analyze
 from cepctl.plan.event_schema import EventSchema
 from cepctl.plan.plan import Plan
-from cepctl.schema import CLOCK, MILLISECOND
+from cepctl.schema import CLOCK, MILLISECOND, RECORD, WRITER
 
 ATTRIBUTES: dict[str, pa.DataType] = {"x": pa.int64(), "k": pa.string(), "g": pa.string()}
+OF_WRITERS: dict[str, pa.DataType] = {WRITER: pa.string(), RECORD: pa.int64()}
+"""Of events that are known to be in the order in which someone wrote them."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +41,8 @@ class Event:
     end_pmf: tuple[tuple[int, int, float], ...] | None = None
     length_lower: int | None = None
     length_upper: int | None = None
+    writer: str | None = None
+    record: int | None = None
 
     def __repr__(self) -> str:
         """Only what differs from the defaults, so that a failing example is short."""
@@ -75,8 +79,11 @@ def on(clock: str, clocks: Clocks, event: Event) -> Event:
     return replace(moved, end_lower=event.end_lower + first, end_upper=event.end_upper + last)
 
 
-def event_table(events: Iterable[Event]) -> pa.Table:
-    """The event table of some test events, in the given order; with clocks where there are any."""
+def event_table(events: Iterable[Event], *, written: bool = False) -> pa.Table:
+    """The event table of some test events, in the given order; with clocks where there are any.
+
+    `written`: with columns of writers, which else there are where some event has one.
+    """
     rows = list(events)
     columns: dict[str, pa.Array] = {}
     clock = {CLOCK: pa.string()} if any(row.clock is not None for row in rows) else {}
@@ -85,7 +92,9 @@ def event_table(events: Iterable[Event]) -> pa.Table:
         for name, kind in LENGTH_COLUMNS.items()
         if any(getattr(row, name) is not None for row in rows)
     }
-    for name, kind in {**FIXED_COLUMNS, **lengths, **clock, **ATTRIBUTES}.items():
+    written |= any(row.writer is not None for row in rows)
+    writers = OF_WRITERS if written else {}
+    for name, kind in {**FIXED_COLUMNS, **lengths, **clock, **ATTRIBUTES, **writers}.items():
         values = [getattr(row, name, None) for row in rows]
         if kind == PMF_TYPE:
             values = [v and [{"lo": lo, "hi": hi, "p": p} for lo, hi, p in v] for v in values]
@@ -93,6 +102,13 @@ def event_table(events: Iterable[Event]) -> pa.Table:
     return pa.table(columns)
 
 
-def plan_of(query: str, clocks: Clocks | None = None, *, lasting: bool = False) -> Plan:
-    """The plan of a query over test events; one tick is 1 ms."""
-    return analyze(parse(query), EventSchema(ATTRIBUTES, MILLISECOND, clocks=clocks or {}, lasting=lasting))
+def plan_of(
+    query: str, clocks: Clocks | None = None, *, lasting: bool = False, in_units: bool = False
+) -> Plan:
+    """The plan of a query over test events; one tick is 1 ms.
+
+    `in_units`: those of a writer overlap in time only where they have the same interval.
+    """
+    attributes = {**ATTRIBUTES, **(OF_WRITERS if WRITER in query else {})}
+    schema = EventSchema(attributes, MILLISECOND, clocks=clocks or {}, lasting=lasting, in_units=in_units)
+    return analyze(parse(query), schema)

@@ -15,6 +15,7 @@ from unittest.mock import patch
 import pyarrow as pa
 import pyarrow.compute as pc
 
+from cepctl.engines.confidence.given import parts_of_units
 from cepctl.engines.confidence.occurrence import occurrence, rows
 from cepctl.engines.diagnosis.why_not import why_not
 from cepctl.engines.event.match import match_events
@@ -255,6 +256,17 @@ def _members(text: str) -> dict[str, float]:
     return {name: round(float(value), 9) for name, value in sorted(pairs)}
 
 
+def _counted_units(confirmed: Confirmed) -> bool:
+    """However few records a unit has, counting how they interleave gives what a sum over ticks gives."""
+    plan = confirmed.plan
+    with patch.object(parts_of_units, "FEW_RECORDS", 0), patch.object(parts_of_units, "_OF_TWO_RECORDS", 0):
+        found = answer_of(plan, match_events, confirmed.table)
+    if isinstance(found, QueryTooLargeError | UnsupportedQueryError):
+        return False
+    require_same("counted units", confirmed.judged, found)
+    return True
+
+
 CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
     "threshold": _threshold,
     "top-k": _top,
@@ -263,6 +275,7 @@ CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
     "moved": _moved,
     "raw-times": _raw_times,
     "point-engine": _point_engine,
+    "counted-units": _counted_units,
     "summary": _summary,
     "why-not": _why_not,
     "estimates": _estimates,

@@ -32,6 +32,7 @@ SHARES = {
     "clocks": 0.2,
     "tied-clocks": 0.12,
     "given": 0.15,
+    "written-order": 0.15,
     "group-by": 0.15,
     "reached": 0.1,
     "prob": 0.1,
@@ -46,6 +47,7 @@ CHECKS = {
     "moved": 0.1,
     "raw-times": 0.1,
     "point-engine": 0.1,
+    "counted-units": 1.0,
     "summary": 1.0,
     "why-not": 0.15,
 }
@@ -60,6 +62,7 @@ MEANINGS = {
     "aggregates": "aggregates over a Kleene group",
     "intervals": "interval events that the pattern binds or negates, or that stand beside",
     "bystanders": "interval events that no component names, under contiguity",
+    "written-order": "events that one of several writers wrote in a known order",
     "tied-clocks": "clocks whose offsets a tie keeps near to those of others",
     "laws": "laws that weigh the orders of the events of keys",
     "threshold": "rows with CONFIDENCE >= c are the rows above it without one",
@@ -69,6 +72,7 @@ MEANINGS = {
     "moved": "rows are the same at another time",
     "raw-times": "rows are the same where raw times are looked at, too",
     "point-engine": "the point engine agrees as well",
+    "counted-units": "rows are the same where even few records of a unit are counted and not summed",
     "summary": "--kleene summary agrees with the judge",
     "why-not": "as many matches can happen as there are rows",
 }
@@ -81,6 +85,7 @@ _NEEDS = {
     "aggregates": {"kleene"},
     "intervals": {"any-match"},
     "tied-clocks": {"clocks"},
+    "counted-units": {"written-order"},
     "summary": {"kleene"},
 }
 _CONTIGUITY = ("strict-contiguity", "partition-contiguity")
@@ -101,6 +106,7 @@ _NOT_UNDER_LAWS = {
         "bystanders",
         "clocks",
         "given",
+        "written-order",
     ),
     *("absent-together", "reached", "summary", "point-engine", "why-not"),
 }
@@ -112,7 +118,7 @@ _EXCLUDES = {
     "runs": {"any-match"},
     "laws": _NOT_UNDER_LAWS,
     "group-by": {"slices", "moved", "summary", "why-not", "reached"},
-    "summary": {"or", "reached", "clocks", "given", "intervals"},
+    "summary": {"or", "reached", "clocks", "given", "written-order", "intervals"},
 }
 
 

@@ -6,6 +6,7 @@ from itertools import combinations
 from random import Random
 
 from cepctl.language.keywords import ALLEN_RELATIONS
+from cepctl.schema import IN_WRITTEN_ORDER
 from tests.engines.confidence.given.given_cases import CLAUSES as GIVEN_OF_POINTS
 from tests.engines.confidence.intervals.given_of_lasting import CLAUSES as GIVEN_OF_LASTING
 from tests.fuzzing.constructs import Wanted
@@ -41,7 +42,10 @@ def drawn_query(rng: Random, wanted: Wanted, pattern: Pattern) -> Query:
         rng.randint(1, 3 * positive + 3) if window else None,
         () if "group-by" in wanted else _returns(rng, wanted, pattern),
         _keys_of_groups(rng, pattern) if "group-by" in wanted else None,
-        tuple(rng.sample(given, rng.choice([1, 1, 2]))) if "given" in wanted else (),
+        (
+            *(rng.sample(given, rng.choice([1, 1, 2])) if "given" in wanted else ()),
+            *([IN_WRITTEN_ORDER] if "written-order" in wanted else ()),
+        ),
     )
 
 

@@ -42,7 +42,13 @@ def drawn_events(rng: Random, wanted: Wanted, pattern: Pattern) -> tuple[tuple[E
         clocks = drawn_chains(rng, clocks)
     if "given" in wanted:
         events = _in_order_of_ids(_in_units(rng, events) if rng.random() < 0.5 else events)
-    return _bounded(rng, events, clocks, rng.choice(WORLDS)), clocks
+    elif "written-order" in wanted and rng.random() < 0.6:
+        events = _in_units(rng, events, rng.choice([1, 1, 2, 8]))
+    most = rng.choice(WORLDS)
+    if "written-order" not in wanted:
+        return _bounded(rng, events, clocks, most), clocks
+    # Of many worlds the order leaves few.
+    return _written(rng, _bounded(rng, events, clocks, most * rng.choice([1, 1, 4, 16])), clocks), clocks
 
 
 def _places(rng: Random, wanted: Wanted, parts: list[Part]) -> list[tuple[str, int]]:
@@ -124,16 +130,19 @@ def _moved(pmf: Offset, by: int) -> Offset:
     return tuple((lo + by, hi + by, p) for lo, hi, p in pmf)
 
 
-def _in_units(rng: Random, events: list[Event]) -> list[Event]:
-    """Stamps of a log: points are anywhere in a unit of a few ticks, which they share with others."""
+def _in_units(rng: Random, events: list[Event], dense: int = 1) -> list[Event]:
+    """Stamps of a log: points are anywhere in a unit of a few ticks, which they share with others.
+
+    `dense`: so many units are one.
+    """
     ticks = rng.choice([3, 4, 5, 6])
     return [
         event
         if event.end_lower is not None
         else replace(
             event,
-            lower=event.lower // ticks * ticks,
-            upper=event.lower // ticks * ticks + ticks - 1,
+            lower=event.lower // (ticks * dense) * ticks,
+            upper=event.lower // (ticks * dense) * ticks + ticks - 1,
             pmf=None,
         )
         for event in events
@@ -144,6 +153,31 @@ def _in_order_of_ids(events: list[Event]) -> list[Event]:
     """Named in the order of their first ticks, so that little contradicts what is given of ids."""
     ordered = sorted(events, key=lambda event: (event.lower, event.upper))
     return [replace(event, event_id=f"e{number}") for number, event in enumerate(ordered)]
+
+
+def _written(rng: Random, events: tuple[Event, ...], clocks: Clocks) -> tuple[Event, ...]:
+    """Written by one or two, most of them, in an order that they have in some world, or nearly."""
+    writers = rng.choice([("w",), ("w", "w", "v"), ("w", "v", None), ("w ends", "v"), ("w ends",)])
+    disordered = rng.random() < 0.1
+    offsets = {name: rng.choice(_ticks(offset)) for name, offset in clocks.items()}
+    taken: dict[tuple[str, int], Event] = {}
+    for event in events:
+        # One tick holds one record of a writer.
+        writer, by = rng.choice(writers), offsets.get(event.clock or "", 0)
+        left = [tick + by for tick in _ticks_of_record(event, writer) if (writer, tick + by) not in taken]
+        if writer is not None and left:
+            taken[writer, rng.choice(left)] = event
+    places = sorted(taken, key=lambda place: place[1] + (rng.choice([-2, 0, 2]) if disordered else 0))
+    records = {taken[place]: (place[0], number) for number, place in enumerate(places, 1)}
+    found = ((event, *records.get(event, (None, None))) for event in events)
+    return tuple(replace(event, writer=writer, record=record) for event, writer, record in found)
+
+
+def _ticks_of_record(event: Event, writer: str | None) -> list[int]:
+    """The ticks of the end that is in order, without what a clock adds."""
+    if event.end_lower is not None and event.end_upper is not None and "ends" in (writer or ""):
+        return _ticks(event.end_pmf or ((event.end_lower, event.end_upper, 1.0),))
+    return _ticks(event.pmf or ((event.lower, event.upper, 1.0),))
 
 
 # --- possible worlds -------------------------------------------------------------------------

@@ -9,6 +9,7 @@ from dataclasses import fields
 from pathlib import Path
 
 from cepctl.clocks.ties import ClockTie, ties_of
+from cepctl.schema import ATTRIBUTE_PREFIX, RECORD, WRITER
 from tests.fuzzing.queries import Case
 from tests.fuzzing.workers import Judged
 from tests.plans import Event
@@ -21,7 +22,7 @@ def keep(judged: Judged, folder: Path) -> str:
     (place / "events.csv").write_text(events_csv(judged.case), encoding="utf-8")
     if judged.case.laws:
         (place / "laws.toml").write_text(laws_toml(judged.case), encoding="utf-8")
-    (place / "query.txt").write_text(f"{judged.case.query}\n", encoding="utf-8")
+    (place / "query.txt").write_text(f"{query_of_file(judged.case)}\n", encoding="utf-8")
     text = description(judged, place)
     (place / "answers.txt").write_text(text, encoding="utf-8")
     return text
@@ -38,6 +39,11 @@ def description(judged: Judged, place: Path) -> str:
         f"--- expected\n{verdict.expected}\n--- found\n{verdict.found}\n"
         f"--- cepctl match -f {place}/query.txt {place}/events.csv --time ticks{laws}\n"
     )
+
+
+def query_of_file(case: Case) -> str:
+    """The query as it is asked of the plain file, whose own columns of these names are attributes there."""
+    return re.sub(rf"\b({WRITER}|{RECORD})\b", rf"`{ATTRIBUTE_PREFIX}\1`", str(case.query))
 
 
 def laws_toml(case: Case) -> str:

@@ -5,11 +5,16 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
+from itertools import combinations
 from typing import TypeAlias
+
+import pyarrow as pa
 
 from cepctl.clocks.ties import Clocks, chains_of
 from cepctl.laws.law import OrderLaw
-from tests.plans import Event, on
+from cepctl.plan.plan import Plan
+from cepctl.schema import WRITER
+from tests.plans import Event, event_table, on, plan_of
 from tests.random_patterns import Part
 
 
@@ -95,6 +100,17 @@ class Case:
     setting: float = 0.0
 
     @property
+    def plan(self) -> Plan:
+        """What is asked of the events, by the laws."""
+        asked = plan_of(str(self.query), self.used_clocks, lasting=self.lasting, in_units=self.in_units)
+        return replace(asked, laws=self.laws)
+
+    @property
+    def table(self) -> pa.Table:
+        """The events as both engines get them."""
+        return event_table(self.stamped, written=WRITER in str(self.query))
+
+    @property
     def stamped(self) -> tuple[Event, ...]:
         """The events as a file has them: those that a clock stamped at all their possible ticks."""
         return tuple(
@@ -105,6 +121,15 @@ class Case:
     def used_clocks(self) -> Clocks:
         """The clocks that stamped some event, and those that are tied to them."""
         return chains_of(self.clocks, {event.clock for event in self.events if event.clock is not None})
+
+    @property
+    def in_units(self) -> bool:
+        """Whether events of a writer overlap in time only where they have the same interval."""
+        written = [(each.writer, each.lower, each.upper) for each in self.events if each.writer is not None]
+        return bool(written) and all(
+            one == other or one[0] != other[0] or one[2] < other[1] or other[2] < one[1]
+            for one, other in combinations(written, 2)
+        )
 
     @property
     def lasting(self) -> bool:

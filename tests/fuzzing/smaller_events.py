@@ -34,6 +34,8 @@ def _plainer(event: Event) -> Iterator[Event]:
         yield replace(event, clock=None)
     if event.end_lower is not None:
         yield _without(event, *_ENDS)
+    if event.writer is not None:
+        yield _without(event, "writer", "record")
     for name in ("end_pmf", "length_lower", "length_upper", "pmf", "x", "k", "g"):
         if getattr(event, name) is not None:
             yield _without(event, name)

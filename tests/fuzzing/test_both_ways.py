@@ -10,7 +10,6 @@ from cepctl.engines.kernels.stages import Mode, only
 from cepctl.errors import CepctlError
 from tests.fuzzing.drawing import drawn_case
 from tests.fuzzing.queries import Case
-from tests.plans import event_table, plan_of
 
 FEW, MANY = 16, 400
 
@@ -18,9 +17,9 @@ FEW, MANY = 16, 400
 def answered(case: Case, mode: Mode) -> pa.Table | str:
     """The rows, or what is said instead of them."""
     try:
-        plan = plan_of(str(case.query), case.used_clocks, lasting=case.lasting)
+        plan = case.plan
         with only(mode):
-            return match_events(plan, event_table(case.stamped))
+            return match_events(plan, case.table)
     except CepctlError as problem:
         return f"{type(problem).__name__}: {problem}"
 

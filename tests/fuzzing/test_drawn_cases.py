@@ -14,9 +14,8 @@ from cepctl.library.match import match
 from cepctl.plan.support import Construct, constructs_of
 from tests.fuzzing.constructs import CHECKS, NAMES, STRATEGIES, require_together
 from tests.fuzzing.drawing import drawn_case
-from tests.fuzzing.findings import events_csv
+from tests.fuzzing.findings import events_csv, laws_toml, query_of_file
 from tests.fuzzing.queries import Case
-from tests.plans import event_table, plan_of
 
 
 def drawn(count: int, *only: str) -> list[Case]:
@@ -31,9 +30,9 @@ def test_a_seed_says_all_of_a_case() -> None:
 def test_every_construct_is_drawn_beside_every_other() -> None:
     found: set[tuple[Construct, ...]] = set()
     refused = 0
-    for case in drawn(500):
+    for case in drawn(600):
         try:
-            plan = plan_of(str(case.query), case.used_clocks, lasting=case.lasting)
+            plan = case.plan
         except CepctlError:
             refused += 1
             continue
@@ -84,20 +83,20 @@ def test_kept_events_are_those_that_were_judged(tmp_path: Path) -> None:
 
     The file of events says nothing of ties: they are told beside it.
     """
-    kept = tmp_path / "events.csv"
+    kept, laws = tmp_path / "events.csv", tmp_path / "laws.toml"
     compared = 0
     for case in drawn(30, "negation", "any-match", "threshold"):
         if case.query.group_by is not None or ties_of(case.used_clocks):
             continue
         kept.write_text(events_csv(case), encoding="utf-8")
-        plan = plan_of(str(case.query), case.used_clocks, lasting=case.lasting)
-        if plan.never is not None:
-            continue
+        laws.write_text(laws_toml(case), encoding="utf-8")
         try:
-            rows = match_events(plan, event_table(case.stamped)).to_pylist()
+            if case.plan.never is not None:
+                continue
+            rows = match_events(case.plan, case.table).to_pylist()
         except CepctlError:
             continue
-        with match(str(case.query), kept, runner="local") as found:
+        with match(query_of_file(case), kept, runner="local", laws=laws if case.laws else None) as found:
             read = found.table().to_pylist()
         assert sorted((row["signature"], row["start"], row["end"], row["confidence"]) for row in read) == (
             sorted((row["signature"], row["start"], row["end"], row["confidence"]) for row in rows)

@@ -20,7 +20,6 @@ from cepctl.plan.support import constructs_of
 from tests.fuzzing.answers import Disagreement, answer_of, judged, require_certain, require_same
 from tests.fuzzing.checks import CHECKS, Confirmed
 from tests.fuzzing.queries import Case
-from tests.plans import event_table, plan_of
 
 Outcome = Literal["agreed", "refused", "skipped", "failed"]
 
@@ -50,8 +49,7 @@ def verdict_on(case: Case) -> Verdict:
     """Ask both engines, and compare."""
     told = Verdict("agreed")
     try:
-        plan = plan_of(str(case.query), case.used_clocks, lasting=case.lasting)
-        plan = replace(plan, laws=case.laws)
+        plan = case.plan
         told = replace(told, constructs=_constructs(case, plan))
         rows, checked = _compared(case, plan)
     except Disagreement as error:
@@ -79,7 +77,7 @@ def _constructs(case: Case, plan: Plan) -> tuple[str, ...]:
 
 
 def _compared(case: Case, plan: Plan) -> tuple[int, bool]:
-    table = event_table(case.stamped)
+    table = case.table
     expected = judged(plan, table)
     if isinstance(expected, QueryTooLargeError):
         raise _SkippedError(f"too large for the judge: {_reason(expected)}")
