@@ -69,11 +69,11 @@ def gathering(*, strict: bool = False) -> Iterator[list[Told]]:
         _gathered.reset(before)
 
 
-def gather(told: Told) -> None:
+def gather(notice: Told) -> None:
     """Keep what is told for who gathers it."""
     gathered = _gathered.get()
     if gathered is not None:
-        gathered.told.append(told)
+        gathered.told.append(notice)
 
 
 def gathered() -> list[Told]:

@@ -216,8 +216,8 @@ def piped_text(head: bytes) -> tuple[str, bytes] | None:
     for encoding, zeros, others in (("UTF-16LE", head[1::2], head[::2]), ("UTF-16BE", head[::2], head[1::2])):
         mostly = len(zeros) >= _FEW_SIGNS and zeros.count(0) > _MOSTLY * len(zeros)
         if mostly and not _CONTROL.search(others):
-            told = f"it is text in {encoding} without the mark that says so"
-            return f"{told}; {_RECODED.format(encoding=encoding)}", head.decode(encoding, "replace").encode()
+            clue = f"it is text in {encoding} without the mark that says so"
+            return f"{clue}; {_RECODED.format(encoding=encoding)}", head.decode(encoding, "replace").encode()
     return None
 
 

@@ -169,16 +169,18 @@ def _remedy(head: bytes, plain: _Asked, named: _Asked) -> str:
     clue = clue_to(head)
     piped = piped_text(head)
     if piped is not None:
-        told = _yield_of_text(piped[1])
-        return f"{clue} (with it {told})" if told else clue
+        yielded = _yield_of_text(piped[1])
+        return f"{clue} (with it {yielded})" if yielded else clue
     near = next((known for known, is_one in plain if is_one(head)), None)
     trial = Trial(clue, useful=False) if near is None else tried(clue, near, head, ReadOptions())
     if trial.useful:
         return trial.message
     far = next((known for known, is_one in named if is_one(head)), None)
-    if far is not None and (told := yield_of(far, head, ReadOptions())):
+    if far is not None and (yielded := yield_of(far, head, ReadOptions())):
         option = f"--format {far.name} (--input-format in match)"
-        return f"its times stand far into its lines, or in few of them; {option} reads them: with it {told}"
+        return (
+            f"its times stand far into its lines, or in few of them; {option} reads them: with it {yielded}"
+        )
     return trial.message
 
 

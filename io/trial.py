@@ -68,7 +68,7 @@ def tried(message: str, known: LogFormat, head: bytes, options: ReadOptions) -> 
         options = chosen
         alternatives = alternatives or _ALTERNATIVE.match(found.string[found.end() :]) is not None
         try:
-            told = _yield(known, records, options)
+            yielded = _yield(known, records, options)
         except (LogFormatError, EventSchemaError) as problem:
             found = _OFFERED.search(str(problem))
             if found is None:
@@ -78,7 +78,7 @@ def tried(message: str, known: LogFormat, head: bytes, options: ReadOptions) -> 
             continue
         which = "the first of them" if alternatives else "it"
         none = "none of its first records would become an event"
-        return Trial(f"{message}{asked} (with {which} {told or none})", useful=bool(told))
+        return Trial(f"{message}{asked} (with {which} {yielded or none})", useful=bool(yielded))
     return Trial(message, useful=False)
 
 

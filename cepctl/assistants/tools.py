@@ -152,12 +152,12 @@ class Tools:
         if not 1 <= limit <= _MOST_ROWS:
             raise UsageError(f"limit is from 1 to {_MOST_ROWS}")
         reading = self._reading(uncertainty, names)
-        with gathering() as told, match(
+        with gathering() as notices, match(
             query, self._paths(events), min_confidence=min_confidence, max_matches=_MOST_MATCHES,
             runner="local", **reading,
         ) as found:  # fmt: skip
             rows = json.loads(_as_json(found.head(limit)))
-            warnings = [in_words_of_tools(each.message) for each in told if each.kind == "warning"]
+            warnings = [in_words_of_tools(each.message) for each in notices if each.kind == "warning"]
             answer = bounded(
                 {
                     "summary": str(found.summary),

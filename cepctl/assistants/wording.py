@@ -42,7 +42,7 @@ def in_words_of_tools(text: str) -> str:
             lacking[written.rstrip("=")] = None
         return written
 
-    told = _OPTION.sub(named, text)
+    worded = _OPTION.sub(named, text)
     if not lacking:
-        return told
-    return f"{told} (for a person at the command line: the tools do not take {', '.join(lacking)})"
+        return worded
+    return f"{worded} (for a person at the command line: the tools do not take {', '.join(lacking)})"

@@ -161,8 +161,8 @@ def _types(bound: BoundEvents, steps: pa.ChunkedArray) -> tuple[tuple[tuple[str,
     frame = pl.DataFrame({"row": entry, "place": bound.places, "step": pl.Series(steps).gather(bound.rows)})
     by_place = frame.group_by("row", "place").agg(pl.col("step").unique().sort().str.join("+"))
     by_row = by_place.sort("row", "place").group_by("row", maintain_order=True).agg("step")
-    told = by_row.get_column("step")
-    kinds = told.unique().sort()
+    seen = by_row.get_column("step")
+    kinds = seen.unique().sort()
     types = [tuple(each) for each in kinds.to_list()]
     number = {each: place for place, each in enumerate(types)}
     distinct = pl.DataFrame({"step": kinds, "number": [number[each] for each in types]})

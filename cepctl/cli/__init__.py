@@ -219,8 +219,8 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except (MemoryError, ImportError) as problem:
         # A library whose code the limit of memory keeps out is not there for Python.
         _leave_standard_output()
-        told = str(problem).partition("\n")[0]
-        say("error", f"not enough memory, or a part of the installation is missing{told and f': {told}'}")
+        reason = str(problem).partition("\n")[0]
+        say("error", f"not enough memory, or a part of the installation is missing{reason and f': {reason}'}")
         say("hint", "ulimit -v shows the limit of memory; cepctl doctor looks at the installation")
         return JobError.exit_code
     except RuntimeError as problem:

@@ -127,8 +127,8 @@ def in_growing_order(
         ticks = growth.ticks if finer > 1 else unit
     walked = [log.walked(finer, each, log.blocks(files)) for log, each in zip(logs, shared, strict=True)]
     steps: dict[str, dict[str, Indexes] | None] = {
-        chunk.path: {} if told.is_taken else None
-        for log, told in zip(logs, walked, strict=True)
+        chunk.path: {} if walk.is_taken else None
+        for log, walk in zip(logs, walked, strict=True)
         for chunk in log.chunks
     }
     if finer > 1:

@@ -155,17 +155,17 @@ def _filled(column: pa.Array) -> tuple[Numbers, Flags]:
 def other_times_told(found: Mapping[str, OtherTimes]) -> list[str]:
     """A line on fields that are times, the farthest from the times of their events first."""
     apart = sorted((name for name in found if found[name].apart), key=lambda name: -found[name].apart)
-    told = []
+    notes = []
     if apart:
         shown = "; ".join(f"{name} ({_distance(found[name])})" for name in apart[:_SHOWN])
         more = f"; and {len(apart) - _SHOWN:,} more" if len(apart) > _SHOWN else ""
-        told.append(f"fields that are times, too, and stay attributes: {shown}{more}; --map time=FIELD")
+        notes.append(f"fields that are times, too, and stay attributes: {shown}{more}; --map time=FIELD")
     if ARRIVAL in found and found[ARRIVAL].before:
-        told.append(
+        notes.append(
             f"records that arrive before they can have happened: {found[ARRIVAL].before:,} of "
             f"{found[ARRIVAL].events:,}, as where two clocks disagree"
         )
-    return told
+    return notes
 
 
 def _distance(found: OtherTimes) -> str:

@@ -170,14 +170,14 @@ def _head_told(
     task: ReadTask, head: bytes, by_shape: dict[bytes, HeadTold] | None
 ) -> tuple[HeadTold, LogFormat]:
     shape = None if by_shape is None else head_shape(head)
-    told = None if by_shape is None or shape is None else by_shape.get(shape)
-    if told is not None and told.format is not None:
-        return told, format_named(told.format)
+    of_shape = None if by_shape is None or shape is None else by_shape.get(shape)
+    if of_shape is not None and of_shape.format is not None:
+        return of_shape, format_named(of_shape.format)
     known = format_of(head, task.file.name, task.input_format, task.options)
-    told = HeadTold(known.name, () if known.messages is None else _forms(known, head, task))
+    of_shape = HeadTold(known.name, () if known.messages is None else _forms(known, head, task))
     if by_shape is not None and shape is not None:
-        by_shape[shape] = told
-    return told, known
+        by_shape[shape] = of_shape
+    return of_shape, known
 
 
 def _forms(known: LogFormat, head: bytes, task: ReadTask) -> tuple[tuple[str, str], ...]:

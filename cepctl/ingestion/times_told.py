@@ -40,8 +40,8 @@ def times_told(results: Sequence[FileResult], unit: TimeUnit, model: Uncertainty
             *zeros,
         ]
     chosen = model.time_unit is not None or unit == MILLISECOND
-    told = [] if chosen else [f"ticks of {unit}, that of the finest digit of the times"]
-    return [*told, *mixed, *zeros]
+    notes = [] if chosen else [f"ticks of {unit}, that of the finest digit of the times"]
+    return [*notes, *mixed, *zeros]
 
 
 def _has_zeros(result: FileResult) -> bool:

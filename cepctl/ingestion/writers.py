@@ -255,8 +255,8 @@ def in_written_order(
         walked = [log.walked(finer, each, log.blocks(files)) for log, each in zip(logs, shared, strict=True)]
     rows = {
         path: each
-        for log, told in zip(logs, walked, strict=True)
-        for path, each in log.rows(told, finer, finer_unit)
+        for log, walk in zip(logs, walked, strict=True)
+        for path, each in log.rows(walk, finer, finer_unit)
     }
     if finer > 1:
         results = [rescaled(each, finer, finer_unit) for each in results]

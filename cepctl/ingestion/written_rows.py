@@ -65,8 +65,8 @@ def names_of_eras(
             own = np.flatnonzero(code == number)
             era[own] = np.searchsorted(steps[text], along[own], side="right") + (earlier or {}).get(text, 0)
     eras, back = np.unique(np.stack([code, era]), axis=1, return_inverse=True)
-    told = [_told(texts[number], count) if number >= 0 else None for number, count in eras.T.tolist()]
-    return pa.array(told, pa.string()).take(pa.array(back.ravel()))
+    names = [_told(texts[number], count) if number >= 0 else None for number, count in eras.T.tolist()]
+    return pa.array(names, pa.string()).take(pa.array(back.ravel()))
 
 
 def _told(name: str, era: int) -> str:

@@ -97,12 +97,12 @@ class KnownTimes:
 
     def with_forms(self, forms: Mapping[str, str]) -> KnownTimes:
         """With what earlier parts of a log tell of its rest, in the forms of its times."""
-        told = {
+        forms_before = {
             column.name: Fractions(*map(int, forms[form].split()))
             for column in _COLUMNS
             if (form := _FORM.format(column.name)) in forms
         }
-        return replace(self, before=told)
+        return replace(self, before=forms_before)
 
     @property
     def fractions(self) -> dict[str, Fractions]:

@@ -108,8 +108,8 @@ def question_of_attempts(graph: ClockGraph, events: pl.DataFrame) -> HullQuestio
     types = events.get_column("event_type").unique().sort().to_list()
     starts = [each for each in types if each.endswith("AttemptStart")]
     finishes = events.filter(pl.col("event_type").str.ends_with("AttemptFinish"))
-    told = finishes.get_column("status").drop_nulls().unique().sort()
-    successes = ", ".join(f"'{each}'" for each in told if each.upper() in SUCCESSES)
+    statuses = finishes.get_column("status").drop_nulls().unique().sort()
+    successes = ", ".join(f"'{each}'" for each in statuses if each.upper() in SUCCESSES)
     successful = f" AND p.status IN ({successes})" if successes else ""
     begins = [f"SEQ(TaskStart p, {type_text(each)} q) IF p.task_id = q.task_id" for each in starts]
     ends = [

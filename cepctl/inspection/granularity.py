@@ -74,8 +74,8 @@ def granularities(events: pl.DataFrame, unit: TimeUnit) -> Findings[Grain]:
     )
     found = _shared(_told(timed, _GROUP), _told(timed, ["source"]), unit).collect()
     covered = _covered(timed, found, unit)
-    told = found.lazy().join(covered.lazy(), on=_GROUP, how="left").sort(pl.col("known").not_(), *_GROUP)
-    return Findings(told.select(_of_grains()).collect(), _grain)
+    grains = found.lazy().join(covered.lazy(), on=_GROUP, how="left").sort(pl.col("known").not_(), *_GROUP)
+    return Findings(grains.select(_of_grains()).collect(), _grain)
 
 
 def _grain(source: str, event_type: str, times: int, distinct: int, step: int | None, *rest: Any) -> Grain:

@@ -34,24 +34,24 @@ class WrittenOrder:
 
 def written_orders(events: pl.DataFrame) -> tuple[WrittenOrder, ...]:
     """The order of each source and host whose records are known, where most is open first."""
-    told = events.select("source", "node", "record", "lower", "upper", "writer").drop_nulls("record")
-    if not len(told):
+    records = events.select("source", "node", "record", "lower", "upper", "writer").drop_nulls("record")
+    if not len(records):
         return ()
-    told = told.sort("source", "node", "record").with_columns(
+    records = records.sort("source", "node", "record").with_columns(
         pl.struct("source", "node").rle_id().alias("code")
     )
     eras = Eras()
     eras.add(
         RecordBlock(
             *(
-                told.get_column(name).to_numpy().astype(np.int64)
+                records.get_column(name).to_numpy().astype(np.int64)
                 for name in ("code", "record", "lower", "upper")
             )
         )
     )
     steps = {code: len(places) for code, places in eras.steps.items()}
     counts = (
-        told.group_by("source", "node", maintain_order=True)
+        records.group_by("source", "node", maintain_order=True)
         .agg(
             pl.col("code").first(),
             pl.len().alias("events"),

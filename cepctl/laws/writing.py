@@ -37,8 +37,8 @@ def law_text(law: OrderLaw, evidence: Evidence) -> str:
     """
     head = ["[[law]]", f"by = {_toml(law.by)}", f"step = {_toml(list(law.step))}"]
     tables = [*_tables("next", law.following), *_tables("before", law.before)]
-    told = ["[law.evidence]", *(f"{name} = {_toml(value)}" for name, value in evidence.items())]
-    return "\n\n".join("\n".join(lines) for lines in [head, *tables, told]) + "\n"
+    grounds = ["[law.evidence]", *(f"{name} = {_toml(value)}" for name, value in evidence.items())]
+    return "\n\n".join("\n".join(lines) for lines in [head, *tables, grounds]) + "\n"
 
 
 def _tables(name: str, factors: Mapping[tuple[str, str], float]) -> Iterator[list[str]]:

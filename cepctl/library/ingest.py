@@ -47,10 +47,10 @@ class Ingested:
         return self.output
 
     def __str__(self) -> str:
-        told = self.summary
+        summary = self.summary
         return (
-            f"{counted(told.events, 'event')} of {counted(len(told.type_counts), 'type')} from "
-            f"{counted(told.files, 'file')} in {self.output} (time unit {told.time_unit})"
+            f"{counted(summary.events, 'event')} of {counted(len(summary.type_counts), 'type')} from "
+            f"{counted(summary.files, 'file')} in {self.output} (time unit {summary.time_unit})"
         )
 
 

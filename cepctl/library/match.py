@@ -104,7 +104,7 @@ def _with_laws(question: Question, found: Matches) -> Matches:
 
 def _matching(engine: Engine, order: OrderName, max_memory: str | None, keywords: MatchKeywords) -> Matching:
     """Which matches are kept, in the words of a program."""
-    now, told = nanoseconds_now(), dict[str, Any](keywords)
+    now, named = nanoseconds_now(), dict[str, Any](keywords)
     return Matching(
         engine=engine,
         order=order,
@@ -117,7 +117,7 @@ def _matching(engine: Engine, order: OrderName, max_memory: str | None, keywords
             keywords.get("law_limit", MOST_SETS_ALIVE),
             no_laws=keywords.get("no_laws", False),
         ),
-        **{name: told[name] for name in _PLAIN if name in told},
+        **{name: named[name] for name in _PLAIN if name in named},
     )
 
 

@@ -55,12 +55,12 @@ def _why_not(found: Found) -> str | None:
     plan, inputs = found.plan, replace(found.inputs, only=None).whole()
     if plan.never is not None:
         return plan.never
-    told = io.StringIO()
+    text = io.StringIO()
     try:
-        print_why_not(why_not(plan, inputs.read(plan.attributes, types_read(plan))), told)
+        print_why_not(why_not(plan, inputs.read(plan.attributes, types_read(plan))), text)
     except CepctlError as problem:
         return str(problem)
-    return told.getvalue().rstrip()
+    return text.getvalue().rstrip()
 
 
 def _page(found: Found, rows: pa.Table, listed: int, *, best_only: bool) -> str:

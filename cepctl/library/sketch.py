@@ -161,8 +161,8 @@ def told_by_sketches(plan: Plan, inputs: EventInputs) -> EventInputs:
     if found.problem is not None:
         tell(READING, "warning", f"{found.problem}; all events are read")
     elif found.read < found.of:
-        told = f"by the sketch, {found.read:,} of {counted(found.of, 'row group')} can matter"
-        tell(QUERY, "note", told, row_groups_read=found.read, row_groups=found.of)
+        note = f"by the sketch, {found.read:,} of {counted(found.of, 'row group')} can matter"
+        tell(QUERY, "note", note, row_groups_read=found.read, row_groups=found.of)
     return found.inputs
 
 

@@ -290,8 +290,8 @@ def _component_name(component: Mapping[str, Any]) -> str:
 def _members(alternative: Alternative, component: Component) -> dict[str, list[int | None]]:
     """How many events matches bind to a component, where that is neither one nor any number."""
     least = component.least if alternative.passes_over else max(component.least, 1)
-    told = component.counted or not least
-    return {"members": [least, component.most]} if told else {}
+    bounded = component.counted or not least
+    return {"members": [least, component.most]} if bounded else {}
 
 
 def _how_many(least: int, most: int | None, *, kleene: bool) -> str:

@@ -15,16 +15,16 @@ _MICROSECOND = 1_000
 _NAMED = 3
 
 
-def hull_line(told: HullSummary, reference: str) -> str:
+def hull_line(hull: HullSummary, reference: str) -> str:
     """The figures of a host on one line."""
-    if told.host == reference:
-        return f"{told.host}: the reference, {instant(told.first)} to {instant(told.last)}"
-    ahead, ahead_to = (milliseconds(_rounded(each)) for each in (told.ahead, told.ahead_to))
-    off = milliseconds(-(-told.off // _MICROSECOND) * _MICROSECOND)
+    if hull.host == reference:
+        return f"{hull.host}: the reference, {instant(hull.first)} to {instant(hull.last)}"
+    ahead, ahead_to = (milliseconds(_rounded(each)) for each in (hull.ahead, hull.ahead_to))
+    off = milliseconds(-(-hull.off // _MICROSECOND) * _MICROSECOND)
     return (
-        f"{told.host}: ahead by {ahead} ms at {instant(told.first)}, {ahead_to} ms at {instant(told.last)}, "
-        f"within {off} ms; {counted(told.pieces, 'piece')} in "
-        f"{counted(told.epochs, 'epoch')}"
+        f"{hull.host}: ahead by {ahead} ms at {instant(hull.first)}, {ahead_to} ms at {instant(hull.last)}, "
+        f"within {off} ms; {counted(hull.pieces, 'piece')} in "
+        f"{counted(hull.epochs, 'epoch')}"
     )
 
 

@@ -16,25 +16,25 @@ _SECOND = 10**9
 _EPOCH = "; --epoch"
 
 
-def host_line(told: HostSummary) -> str:
+def host_line(host: HostSummary) -> str:
     """The figures of a host on one line."""
     bound = (
-        "no bound" if told.worst_bound is None else f"worst bound {ticks_text(told.worst_bound, _NANOSECOND)}"
+        "no bound" if host.worst_bound is None else f"worst bound {ticks_text(host.worst_bound, _NANOSECOND)}"
     )
     extra = (
-        (told.equal, "equal to others and counted once"),
-        (told.borrowed, "with a bound of other logs of this host"),
-        (told.given, "with the bound of --bound"),
+        (host.equal, "equal to others and counted once"),
+        (host.borrowed, "with a bound of other logs of this host"),
+        (host.given, "with the bound of --bound"),
     )
     return "; ".join(
         [
-            f"{told.host}: {counted(told.rows, 'row')} of {told.rows_of}, {instant(told.first)} to "
-            f"{instant(told.last)}, {bound}",
-            f"{counted(told.steps, 'step')}, {counted(told.gaps, 'gap')}, "
-            f"{counted(told.unsynchronised, 'stretch', 'stretches')} without synchronisation",
-            f"{counted(told.pieces, 'piece')} in {counted(told.segments, 'segment')}",
+            f"{host.host}: {counted(host.rows, 'row')} of {host.rows_of}, {instant(host.first)} to "
+            f"{instant(host.last)}, {bound}",
+            f"{counted(host.steps, 'step')}, {counted(host.gaps, 'gap')}, "
+            f"{counted(host.unsynchronised, 'stretch', 'stretches')} without synchronisation",
+            f"{counted(host.pieces, 'piece')} in {counted(host.segments, 'segment')}",
             *(f"{counted(number, 'row')} {what}" for number, what in extra if number),
-            *([f"{', '.join(told.lends)} only lend bounds"] if told.lends else []),
+            *([f"{', '.join(host.lends)} only lend bounds"] if host.lends else []),
         ]
     )
 

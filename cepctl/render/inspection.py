@@ -79,11 +79,11 @@ def _print_recorded(console: SafeConsole, inspection: Inspection, most: int) -> 
 def _print_sketches(console: SafeConsole, inspection: Inspection) -> None:
     """What the sketches take, and how often they take another value for one that is there."""
     for sketch in inspection.sketches:
-        told = f"{sketch.bits} bits per event" if sketch.problem is None else f"not used: {sketch.problem}"
+        text = f"{sketch.bits} bits per event" if sketch.problem is None else f"not used: {sketch.problem}"
         for name, distinct in sketch.distinct.items():
-            told += f"; at most {counted(distinct, 'value')} of {name}, another passes for one of them with "
-            told += f"probability {distinct / 2**32:.2g}"
-        console.print(f"Sketch: {escape(told)}", soft_wrap=True)
+            text += f"; at most {counted(distinct, 'value')} of {name}, another passes for one of them with "
+            text += f"probability {distinct / 2**32:.2g}"
+        console.print(f"Sketch: {escape(text)}", soft_wrap=True)
 
 
 def _print_questions(
@@ -100,8 +100,8 @@ def _print_questions(
     lesson = law_to_learn(inspection.keys, inspection.examples, inspection.events, inspection.uncertain)
     if lesson is not None:
         by, jitter = map(_word, lesson)
-        told = f"in which order events of one {lesson[0]} usually happen, for logs with coarser times"
-        console.print(f"# {escape(on_one_line(told))}", style="dim", soft_wrap=True)
+        question = f"in which order events of one {lesson[0]} usually happen, for logs with coarser times"
+        console.print(f"# {escape(on_one_line(question))}", style="dim", soft_wrap=True)
         command = f"cepctl learn {events} --by {by} --jitter {jitter} -o laws.toml"
         console.print(escape(command), soft_wrap=True)
     console.print()

@@ -119,8 +119,8 @@ def attributes(
     values = {each.name: each for each in inspection.values}
     for name in known if names is None else names:
         found = values.get(name)
-        told = ("", "") if found is None else (f"{found.distinct:,}", _cell(_values(found), one_line))
-        table.add_row(escape(name), known[name].type, f"{known[name].values:,}", *told)
+        cells = ("", "") if found is None else (f"{found.distinct:,}", _cell(_values(found), one_line))
+        table.add_row(escape(name), known[name].type, f"{known[name].values:,}", *cells)
     return table
 
 

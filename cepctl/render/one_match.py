@@ -52,8 +52,8 @@ def reason_text(match: OneMatch, reason: Reason) -> str:
         how = {"window": "too long", "order": "too early or too late"}.get(reason.condition.kind, "beyond it")
         return f"{reason.condition.text}: even at best {length} {how}"
     values = ", ".join(f"{name} = {_value(value)}" for name, value in reason.values)
-    told = f"{reason.condition.text} does not hold" + (f" for {ids}" if ids else "")
-    return told + (f": {values}" if values else "")
+    text = f"{reason.condition.text} does not hold" + (f" for {ids}" if ids else "")
+    return text + (f": {values}" if values else "")
 
 
 def _parts(match: OneMatch, times: MatchTimes, width: int) -> Iterator[Table | Text]:

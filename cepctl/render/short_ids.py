@@ -30,14 +30,14 @@ def short_ids(matches: Sequence[str]) -> tuple[list[str], str | None]:
     """
     ids = dict.fromkeys(found for match in matches for found in _ID.findall(match))
     files = {each: each.rpartition("#")[0] for each in ids}
-    told = list(dict.fromkeys(file for file in files.values() if len(file) >= _SHORTEST))
-    if not told or len(told) > _MOST_FILES:
+    long_names = list(dict.fromkeys(file for file in files.values() if len(file) >= _SHORTEST))
+    if not long_names or len(long_names) > _MOST_FILES:
         return list(matches), None
-    if len(told) == 1 and all(files.values()):
+    if len(long_names) == 1 and all(files.values()):
         short = {each: each.rpartition("#")[2] for each in ids}
-        legend = f"{_decoded(told[0])}#..."
+        legend = f"{_decoded(long_names[0])}#..."
     else:
-        numbers = {file: number for number, file in enumerate(told, 1)}
+        numbers = {file: number for number, file in enumerate(long_names, 1)}
         short = {
             each: f"{numbers[file]}{each[len(file) :]}" for each, file in files.items() if file in numbers
         }

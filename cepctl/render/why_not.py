@@ -135,10 +135,10 @@ def _miss(why: WhyNot, excluded: Excluded) -> str:
             span = ticks_text(why.plan.window - 1 + ticks, why.plan.time_unit)
             return f"{match}: takes at least {span}, {length} too long"
         return f"{match}: out of order by {length}" if kind == "order" else f"{match}: misses it by {length}"
-    told = [f"{name} = {_value(value)}" for name, value in miss.values]
+    texts = [f"{name} = {_value(value)}" for name, value in miss.values]
     if miss.excess is not None:
-        told.append(f"off by {miss.excess:.6g}" if miss.excess else "the bound itself")
-    return f"{match}: {', '.join(told)}"
+        texts.append(f"off by {miss.excess:.6g}" if miss.excess else "the bound itself")
+    return f"{match}: {', '.join(texts)}"
 
 
 def _completion(why: WhyNot, completion: CompletionReport) -> Iterator[str]:

@@ -117,8 +117,11 @@ class SketchArchive:
         if not component.event_types:
             return [self._whole_spans(number, component)]
         types = np.unique(text_hashes(pa.array(component.event_types, pa.string())))
-        chosen, told = self._lists(number, types, component)
-        return [self._listed_items(number, chosen, component), self._in_spans(number, types, told, component)]
+        chosen, known = self._lists(number, types, component)
+        return [
+            self._listed_items(number, chosen, component),
+            self._in_spans(number, types, known, component),
+        ]
 
     def _whole_spans(self, number: int, component: Component) -> _FoundItems:
         """Spans of a component that may be of any type."""
@@ -145,16 +148,16 @@ class SketchArchive:
         lists, ranges = self.sketches[number].lists, self.sketches[number].manifest.indexed.ranges
         of_types = np.flatnonzero(np.isin(lists.type, types))
         chosen = [of_types[lists.which[of_types] == ALL_OF_TYPE]]
-        told = np.empty(0, dtype=np.uint64)
+        known = np.empty(0, dtype=np.uint64)
         for name, side, code in extremes_asked(component.filters):
             if name in ranges:
                 own = of_types[lists.which[of_types] == side(ranges.index(name))]
                 beyond = code < lists.bound[own] if side is below else code > lists.bound[own]
                 named = _of_part(lists.type[own], lists.part[own])
-                new = beyond & ~np.isin(named, told)
+                new = beyond & ~np.isin(named, known)
                 chosen.append(own[new])
-                told = np.concatenate([told, named[new]])
-        return np.sort(np.concatenate(chosen)), told
+                known = np.concatenate([known, named[new]])
+        return np.sort(np.concatenate(chosen)), known
 
     def _listed_items(self, number: int, chosen: Indexes, component: Component) -> _FoundItems:
         """The events of some lists that satisfy the filters of a component, as far as their bits tell."""
@@ -186,14 +189,14 @@ class SketchArchive:
         bits, valid = _bits(table, name)
         return np.asarray(np.isin(bits, value_bits(hashes)) & valid).astype(np.int64)
 
-    def _in_spans(self, number: int, types: Hashes, told: Hashes, component: Component) -> _FoundItems:
+    def _in_spans(self, number: int, types: Hashes, known: Hashes, component: Component) -> _FoundItems:
         """Spans that hold events of common types, but for the types and parts that lists tell of."""
         sketch = self.sketches[number]
         table = sketch.places(OF_TYPES, just(types))
         span = table.column("span").to_numpy()
-        if len(told):
+        if len(known):
             part = np.searchsorted(sketch.first_spans, span, "right") - 1
-            kept = ~np.isin(_of_part(table.column("hash").to_numpy().astype(np.uint64), part), told)
+            kept = ~np.isin(_of_part(table.column("hash").to_numpy().astype(np.uint64), part), known)
             table, span = table.filter(pa.array(kept)), span[kept]
         if not len(span):
             return _FoundItems(*(np.empty(0, dtype=np.int64),) * 5)

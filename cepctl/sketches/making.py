@@ -228,8 +228,8 @@ def parts_of_sketch(sketch: Sketch, indexed: Indexed) -> Iterator[PartPlaces]:
     for number, count in enumerate(sketch.manifest.sections):
         parts = sketch.manifest.parts[before : before + count]
         before += count
-        told = [(part.spans, part.row_groups, part.lasting) for part in parts]
-        for part in parted(sketch.section(number), told):
+        sizes = [(part.spans, part.row_groups, part.lasting) for part in parts]
+        for part in parted(sketch.section(number), sizes):
             yield _with_lists_of(
                 replace(part, values=tuple(part.values[at] for at in chosen)), known, indexed
             )

@@ -70,8 +70,8 @@ def write_sketch(
             (new / MANIFEST).write_bytes(_written(new, indexed, datasets, parts).to_bytes())
             put_in_place(folder, place)
     except (OSError, pa.ArrowException) as problem:
-        told = getattr(problem, "strerror", None) or first_line(problem)
-        raise JobError(f"cannot write {target}: {told}") from problem
+        reason = getattr(problem, "strerror", None) or first_line(problem)
+        raise JobError(f"cannot write {target}: {reason}") from problem
 
 
 def _copy(folder: Path, target: SketchFolder, manifest: Manifest) -> None:
@@ -106,7 +106,7 @@ def _written(
         LISTS: LIST_SCHEMA.append(_OF_PART),
         LISTED: listed_schema(indexed),
     }
-    told: list[tuple[int, int, bool]] = []
+    sizes: list[tuple[int, int, bool]] = []
     sections: list[int] = []
     distinct = dict.fromkeys(indexed.values, 0)
     with ExitStack() as opened:
@@ -114,7 +114,7 @@ def _written(
             name: opened.enter_context(_Writer(folder / name, schema)) for name, schema in schemas.items()
         }
         for number, together in enumerate(gathered(parts)):
-            told += [(len(part.spans), part.row_groups, part.lasting) for part in together]
+            sizes += [(len(part.spans), part.row_groups, part.lasting) for part in together]
             sections.append(len(together))
             section = section_of(together)
             for name, values in zip(indexed.values, section.values, strict=True):
@@ -122,7 +122,7 @@ def _written(
             _write_section(files, section, number)
     return Manifest(
         indexed,
-        _filled(datasets, told),
+        _filled(datasets, sizes),
         tuple(sections),
         distinct,
         {name: file.written() for name, file in files.items()},
@@ -130,10 +130,10 @@ def _written(
 
 
 def _filled(
-    datasets: Sequence[SketchedDataset], told: Iterable[tuple[int, int, bool]]
+    datasets: Sequence[SketchedDataset], sizes: Iterable[tuple[int, int, bool]]
 ) -> tuple[SketchedDataset, ...]:
     """The datasets, of whose parts the numbers of spans and row groups are known, and whether events last."""
-    counted = iter(told)
+    counted = iter(sizes)
     return tuple(
         replace(each, parts=tuple(_told(part, *next(counted)) for part in each.parts)) for each in datasets
     )

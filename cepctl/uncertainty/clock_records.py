@@ -136,11 +136,11 @@ def read_records(path: Path, *, evidence: bool = False) -> ClockRecords:
             f"clock: {path} has no column '{missing[0]}'; make it of clock logs with: "
             f"cepctl clocks LOG -o {path.name}"
         )
-    told = EVIDENCE if evidence else {}
-    for name, kind in told.items():
+    extra = EVIDENCE if evidence else {}
+    for name, kind in extra.items():
         if name not in table.column_names:
             table = table.append_column(name, pa.nulls(len(table), kind))
-    table = _typed(table.select([*COLUMNS, *told]), path)
+    table = _typed(table.select([*COLUMNS, *extra]), path)
     if not len(table):
         raise UncertaintyModelError(f"clock: {path} has no rows; make it of other logs")
     hosts, host = _numbered_hosts(table.column("host"))
@@ -153,7 +153,7 @@ def read_records(path: Path, *, evidence: bool = False) -> ClockRecords:
     )
     records = ClockRecords(
         str(path), hashlib.sha256(content).hexdigest(), hosts, host, begin, end, ahead, ahead_to, low, high,
-        sd, epoch, segment, jump, table.select(list(told)) if evidence else None,
+        sd, epoch, segment, jump, table.select(list(extra)) if evidence else None,
     )  # fmt: skip
     has_sd, has_jump = (pc.is_valid(table.column(name)).to_numpy() for name in ("sd", "jump"))
     row = np.arange(len(table)) if order is None else order
@@ -169,8 +169,8 @@ def _table(path: Path, content: bytes) -> pa.Table:
     from pyarrow import csv
 
     kinds = {**COLUMNS, **EVIDENCE}
-    told = csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True)
-    return csv.read_csv(pa.BufferReader(content), convert_options=told)
+    options = csv.ConvertOptions(column_types=kinds, null_values=[""], strings_can_be_null=True)
+    return csv.read_csv(pa.BufferReader(content), convert_options=options)
 
 
 def _typed(table: pa.Table, path: Path) -> pa.Table:
@@ -191,10 +191,10 @@ def _typed(table: pa.Table, path: Path) -> pa.Table:
 def _numbered_hosts(names: pa.ChunkedArray) -> tuple[tuple[str, ...], Indexes]:
     """The hosts in code-point order, and the place among them of each row."""
     encoded = names.combine_chunks().dictionary_encode()
-    told = encoded.dictionary.to_pylist()
-    hosts = tuple(sorted(told))
+    values = encoded.dictionary.to_pylist()
+    hosts = tuple(sorted(values))
     place = {name: number for number, name in enumerate(hosts)}
-    numbers = np.array([place[name] for name in told], dtype=np.int64)
+    numbers = np.array([place[name] for name in values], dtype=np.int64)
     return hosts, numbers[encoded.indices.to_numpy()]
 
 
@@ -244,10 +244,10 @@ def _require_sense(own: ClockRecords, row: Indexes, has_sd: Flags, has_jump: Fla
         (follows[~same & _is_old(own.host, own.segment)[follows]], "goes back to an earlier segment"),
         (follows[_is_old(own.host, own.epoch)[follows]], "goes back to an earlier epoch"),
     )
-    for wrong, told in checks:
+    for wrong, complaint in checks:
         if len(wrong):
             host = own.hosts[own.host[wrong[0]]]
-            raise UncertaintyModelError(f"clock: {own.file}: row {row[wrong[0]] + 1} ('{host}') {told}")
+            raise UncertaintyModelError(f"clock: {own.file}: row {row[wrong[0]] + 1} ('{host}') {complaint}")
 
 
 def _is_old(host: Indexes, number: Indexes) -> Flags:

@@ -37,10 +37,10 @@ def numbers_of(values: pl.Series) -> Indexes:
     if values.dtype in _WHOLE and (numbers := _of_close_values(values)) is not None:
         return numbers
     if values.dtype in _HASHED:
-        told = values.to_arrow().dictionary_encode()
+        encoded = values.to_arrow().dictionary_encode()
         # A null is the last of these.
-        numbers = np.append(_ranks(pl.Series(told.dictionary)), -1)
-        which: Indexes = told.indices.fill_null(-1).to_numpy()
+        numbers = np.append(_ranks(pl.Series(encoded.dictionary)), -1)
+        which: Indexes = encoded.indices.fill_null(-1).to_numpy()
         return numbers[which]
     return _ranks(values)
 

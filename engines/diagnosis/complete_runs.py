@@ -118,13 +118,13 @@ def _listed_read_sets(asked: RunsAsked, rows: Indexes) -> Listed:
 def listed_runs(plan: Plan, reading: RunReading, events: Events, rows: Indexes) -> Listed:
     """The runs that a match would find, and some of those that it leaves out."""
     found: list[tuple[RunAlternative, Indexes]] = []
-    told, loosely = RunsTold(BINDINGS), RunsTold(BINDINGS, PAIRS)
+    strictly, loosely = RunsTold(BINDINGS), RunsTold(BINDINGS, PAIRS)
     breakable = plan.strategy.asks_others or any(each.negated for each in reading.of.components)
-    for each in (told, loosely) if breakable else (told,):
+    for each in (strictly, loosely) if breakable else (strictly,):
         asked = runs_asked(plan, reading.of, events, _OPTIONS, each)
         found += _grown(asked, reading.absent, each, known=found)
     runs = [(run, dict(zip(run.search.singles, rows.T, strict=True))) for run, rows in found if len(rows)]
-    return Listed(runs, tuple(_losses(reading.of, told)), told.sampled or loosely.sampled)
+    return Listed(runs, tuple(_losses(reading.of, strictly)), strictly.sampled or loosely.sampled)
 
 
 def _grown(

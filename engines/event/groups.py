@@ -236,8 +236,8 @@ def _matches(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
 def _found_at_raw_times(ordered: pl.DataFrame, rows: GroupedRows) -> pa.Array:
     """Whether raw times alone find some match of a group; null where no match of it can be judged."""
     frame = pl.DataFrame({"group": rows.group, "raw": ordered.get_column("raw")})
-    told = frame.group_by("group").agg(pl.col("raw").max())
-    return told.sort("group").get_column("raw").to_arrow()
+    by_group = frame.group_by("group").agg(pl.col("raw").max())
+    return by_group.sort("group").get_column("raw").to_arrow()
 
 
 def _known(values: pa.Array, unknown: Flags) -> pa.Array:

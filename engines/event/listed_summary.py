@@ -126,10 +126,10 @@ class ListedSummary:
         unions = self._unions(match[rest], asked[rest], count + len(held), refused=self._takers is None)
         costly = np.unique(whose[~known & np.isnan(unions)])
         if len(costly):
-            by_takers, told = self._by_takers(of_row, held[:, 2], costly)
-            rest &= np.isin(whose[asked], costly) & ~told[asked]
+            by_takers, measured = self._by_takers(of_row, held[:, 2], costly)
+            rest &= np.isin(whose[asked], costly) & ~measured[asked]
             self._unions(match[rest], asked[rest], count + len(held))
-            unions = np.where(told, by_takers, unions)
+            unions = np.where(measured, by_takers, unions)
         probability = np.where(known, probability, unions)
         matches = MatchBatch(tuple(self._neighbours.T), total.start, total.end, probability[:count])
         return SummaryBatch(matches, Group(of_row, held[:, 2]), probability[count:], self._counts)

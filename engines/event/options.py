@@ -64,8 +64,8 @@ class MatchOptions:
         """The columns that rows have under the laws of a plan."""
         if not plan.laws:
             return ()
-        told = {LAWLESS: self.lawless, LAW: self.beyond == "lawless"}
-        return tuple(name for name, asked in told.items() if asked)
+        wanted = {LAWLESS: self.lawless, LAW: self.beyond == "lawless"}
+        return tuple(name for name, asked in wanted.items() if asked)
 
     @property
     def wanted(self) -> WantedRows:

@@ -69,11 +69,11 @@ class RawTimeJudge:
         if source.members is not None:
             return source.members.found_at_raw_times(self.times, matches)
         # Alternatives that give the same rows bind them alike, if one is of runs.
-        told = [
+        judged = [
             each.found_at_certain_times(self.times.events, self.times.known, matches)
             for each in (source, *source.others)
         ]
-        found = [each for each in told if each is not None]
+        found = [each for each in judged if each is not None]
         if found:
             return judgements(np.any(found, axis=0), self.times.judgeable(matches.bound))
         return found_at_raw_times(self.times, matches.bound)

@@ -44,8 +44,8 @@ def compiling_begins() -> None:
 
         from cepctl.notices import KERNELS
 
-        told = "kernels are compiled, since none are kept for this query; later runs find them"
-        logging.getLogger(KERNELS).info(told)
+        line = "kernels are compiled, since none are kept for this query; later runs find them"
+        logging.getLogger(KERNELS).info(line)
     if _state.begun == _state.done:
         _state.since = time.monotonic()
     _state.begun += 1
@@ -63,8 +63,8 @@ def compiling_ended() -> None:
 
 def kernel_kept() -> None:
     """Say that a compiled kernel is on disk, where another process finds it."""
-    for told in [*_keepers]:
-        told()
+    for keeper in [*_keepers]:
+        keeper()
 
 
 def compiling_seconds() -> float:
@@ -132,5 +132,5 @@ def kernels_written_since(moment: float) -> int:
 
 
 def _tell() -> None:
-    for told in [*_listeners]:
-        told()
+    for listener in [*_listeners]:
+        listener()

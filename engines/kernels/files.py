@@ -66,8 +66,8 @@ class DamagedKernelError(Exception):
 
 def packed(key: str, code: bytes) -> bytes:
     """The content of a file."""
-    told = key.encode(errors="surrogatepass")
-    rest = len(told).to_bytes(_LENGTH, "little") + told + code
+    name = key.encode(errors="surrogatepass")
+    rest = len(name).to_bytes(_LENGTH, "little") + name + code
     return _KIND + hashlib.blake2b(rest, digest_size=_CHECKSUM).digest() + rest
 
 
@@ -75,8 +75,8 @@ def unpacked(content: bytes) -> tuple[str, bytes]:
     """Key and code of a file; raises DamagedError where a byte is missing, new or another."""
     begin = len(_KIND) + _CHECKSUM
     rest = content[begin:]
-    told = hashlib.blake2b(rest, digest_size=_CHECKSUM).digest()
-    if content[:begin] != _KIND + told:
+    checksum = hashlib.blake2b(rest, digest_size=_CHECKSUM).digest()
+    if content[:begin] != _KIND + checksum:
         raise DamagedKernelError
     size = int.from_bytes(rest[:_LENGTH], "little")
     key = rest[_LENGTH : _LENGTH + size].decode(errors="surrogatepass")
@@ -213,8 +213,8 @@ class KeptKernel:
             return None
 
     def _file_name(self, key: str) -> str:
-        told = hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=16).hexdigest()
-        return f"{name_of(self._kernel)}-{told}{SUFFIX}"
+        digest = hashlib.blake2b(key.encode(errors="surrogatepass"), digest_size=16).hexdigest()
+        return f"{name_of(self._kernel)}-{digest}{SUFFIX}"
 
 
 def _loaded(path: Path, key: str, target: Any) -> Any:

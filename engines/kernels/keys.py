@@ -85,10 +85,10 @@ def use_of(key: str) -> str:
     from numba.core.registry import cpu_target
 
     processor = cpu_target.target_context.codegen().magic_tuple()
-    told = key.split("\n")[2:4]
-    if told == _machine(any_processor(processor)):
+    machine = key.split("\n")[2:4]
+    if machine == _machine(any_processor(processor)):
         return ANY
-    return OWN if told == _machine(processor) else OTHERS
+    return OWN if machine == _machine(processor) else OTHERS
 
 
 def _machine(processor: Iterable[object]) -> list[str]:
@@ -108,8 +108,8 @@ def content_of(kernel: Any) -> str:
     A kernel is compiled with the constants of that moment; those that call it later hold a copy of that.
     """
     own, *reached = (_own_content(each)[0] for each in _reached(kernel))
-    told = "\0".join([own, *sorted(reached)])
-    return hashlib.blake2b(told.encode(errors="surrogatepass"), digest_size=32).hexdigest()
+    text = "\0".join([own, *sorted(reached)])
+    return hashlib.blake2b(text.encode(errors="surrogatepass"), digest_size=32).hexdigest()
 
 
 def is_unchanged(kernel: Any) -> bool:
@@ -158,8 +158,8 @@ def _own_content(kernel: Any) -> tuple[str, tuple[Any, ...]]:
         if name in function.__globals__
     }
     constants = [f"{name} {_told(value, called)}" for name, value in sorted(known.items())]
-    told = [_told(value, called) for value in (*bound, function.__code__)]
-    return repr((name_of(kernel), options, told, constants)), tuple(dict.fromkeys(called))
+    values = [_told(value, called) for value in (*bound, function.__code__)]
+    return repr((name_of(kernel), options, values, constants)), tuple(dict.fromkeys(called))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

@@ -186,9 +186,9 @@ def _passes(name: str, unused: frozenset[str], state: Any) -> _Passes:
     found = _defined.get(name)
     if found is None:
         found = _defined[name] = _Passes(name)
-        for each, told in builder.define_nopython_pipeline(state).passes:
+        for each, description in builder.define_nopython_pipeline(state).passes:
             if each.__name__ not in unused:
-                found.add_pass(_OWN.get(each.__name__, each), told)
+                found.add_pass(_OWN.get(each.__name__, each), description)
         found.finalize()
     return found
 
@@ -215,8 +215,8 @@ def know_calls_of_kernels() -> None:
 
 def _is_plain(kind: Any) -> bool:
     """Whether a type says all that the type of a call follows from."""
-    told = _told_by_class(kind.__class__)
-    return all(map(_is_plain, kind.types)) if told is None else told
+    plain = _told_by_class(kind.__class__)
+    return all(map(_is_plain, kind.types)) if plain is None else plain
 
 
 @cache

@@ -90,9 +90,9 @@ class GroupRows:
         """Take rows in."""
         self.found += rows.num_rows
         self._held.append(rows)
-        told = rows.schema.metadata or {}
-        self._why = self._why or told.get(WHY_TOO_COSTLY, b"").decode()
-        self._why_unjudged = self._why_unjudged or told.get(WHY_UNJUDGED, b"").decode()
+        metadata = rows.schema.metadata or {}
+        self._why = self._why or metadata.get(WHY_TOO_COSTLY, b"").decode()
+        self._why_unjudged = self._why_unjudged or metadata.get(WHY_UNJUDGED, b"").decode()
 
     @property
     def counts(self) -> RowCounts:

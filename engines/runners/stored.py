@@ -167,12 +167,14 @@ class _Job:
 
     def parts(self, runner: Runner, progress: RunProgress) -> Iterator[SliceFound]:
         """What all tasks tell: each slice reads what it needs, or is sent what other tasks have read."""
-        told = progress.of_tasks(self.matches)
+        listener = progress.of_tasks(self.matches)
         if not self.slicing.sent:
-            return runner.stream(self.match_slice, range(len(self.slicing.slices)), told)
+            return runner.stream(self.match_slice, range(len(self.slicing.slices)), listener)
         files = self.files
         widest = 0 if len(self.slicing.slices) == 1 else max(runner.stream(self.widest, files), default=0)
-        return runner.exchange(partial(self.send, widest), files, self.match_sent, self.slicing.tasks, told)
+        return runner.exchange(
+            partial(self.send, widest), files, self.match_sent, self.slicing.tasks, listener
+        )
 
     @property
     def files(self) -> list[File]:

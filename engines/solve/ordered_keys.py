@@ -49,12 +49,12 @@ def rows_of(batch: Batch) -> LawRows:
     gaps = [_bits({_gap(region, shape) for region in each.rule.regions}) for each in deciding]
     row = np.concatenate([each.row for each in deciding])
     rival = np.concatenate([each.event for each in deciding])
-    told = np.repeat(gaps, [len(each.row) for each in deciding])
+    words = np.repeat(gaps, [len(each.row) for each in deciding])
     order = np.lexsort((rival, row))
     new = np.ones(len(order), dtype=bool)
     new[1:] = (np.diff(row[order]) != 0) | (np.diff(rival[order]) != 0)
     begins = np.flatnonzero(new)
-    joined = np.bitwise_or.reduceat(told[order], begins) if len(begins) else told
+    joined = np.bitwise_or.reduceat(words[order], begins) if len(begins) else words
     return LawRows(batch.events, row[order][begins], rival[order][begins], joined)
 
 

@@ -75,8 +75,8 @@ def exact_groups(plan: Plan, events: pa.Table, kept: KeptRows = ALL_ROWS) -> dic
     for part in [rows] if plan.clocks else independent_parts(plan, rows):
         found, worlds = visited_worlds(plan, part)
         by_id: dict[str, Row] = {str(row["event_id"]): row for row in part}
-        told = ColumnStarts(np.array([match.start for match in found.values()], dtype=np.int64))
-        found = dict(compress(found.items(), kept.among(told)))
+        starts = ColumnStarts(np.array([match.start for match in found.values()], dtype=np.int64))
+        found = dict(compress(found.items(), kept.among(starts)))
         keys = {each: _key(plan, match, by_id) for each, match in found.items()}
         held: dict[Key, Fraction] = defaultdict(Fraction)
         for returned, probability in worlds.items():

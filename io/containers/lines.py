@@ -95,8 +95,8 @@ class ContainerLog:
         """Yield the lines of output of one container."""
         batches = LineBatches(source, options, report, options.patterns, _TEXTS)
         pieces = _LinePieces(batches, container_origin(source), self.piece_of)
-        told = partial(_whole_lines, pieces.origin, self.unescape)
-        known = partial(self._known, pieces, Layout(self.whole, told))
+        whole = partial(_whole_lines, pieces.origin, self.unescape)
+        known = partial(self._known, pieces, Layout(self.whole, whole))
         return taken_lines(stream, batches, pieces.take_line, known, _AROUND, pieces.end)
 
     def _known(

@@ -93,5 +93,5 @@ def rescaled_of_clocks(table: pa.Table, old: TimeUnit, new: TimeUnit, clocks: Cl
         return rescaled(table, old, new)
     texts = [offset_text(offset) for offset in clocks.values()]
     places = pc.index_in(table.column(CLOCK), pa.array(list(clocks), pa.string()))
-    told = table.append_column(CLOCK_OFFSET, pa.array(texts, pa.string()).take(places))
-    return rescaled_with_clocks(told, old, new, CLOCK_OFFSET).drop_columns([CLOCK_OFFSET])
+    with_offsets = table.append_column(CLOCK_OFFSET, pa.array(texts, pa.string()).take(places))
+    return rescaled_with_clocks(with_offsets, old, new, CLOCK_OFFSET).drop_columns([CLOCK_OFFSET])

@@ -60,30 +60,30 @@ class CommentedHeader:
         """With what one more comment says."""
         if self.kind == ZEEK:
             return self._with_line_of_zeek(line)
-        name, colon, told = line[1:].partition(":")
+        name, colon, value = line[1:].partition(":")
         if not colon:
             return self
         if name.strip().lower() == "fields":
-            separator = next((sign for sign in "\t," if sign in told.strip()), " ")
-            names = re.split(r"[\s,]+" if separator != "," else r"\s*,\s*", told.strip())
+            separator = next((sign for sign in "\t," if sign in value.strip()), " ")
+            names = re.split(r"[\s,]+" if separator != "," else r"\s*,\s*", value.strip())
             # The names may be divided by blanks where the values are by tabs: the first row tells.
             return replace(self, names=_different(names), separator=separator, types=())
-        return replace(self, said={**self.said, name.strip().lower(): told.strip()})
+        return replace(self, said={**self.said, name.strip().lower(): value.strip()})
 
     def _with_line_of_zeek(self, line: str) -> CommentedHeader:
-        name, _, told = (
+        name, _, value = (
             line[1:].rstrip("\r").partition(" " if line.startswith("#separator") else self.separator)
         )
         if name == "separator":
             return replace(
-                self, separator=_ESCAPED.sub(lambda found: chr(int(found[1], 16)), told.strip()) or "\t"
+                self, separator=_ESCAPED.sub(lambda found: chr(int(found[1], 16)), value.strip()) or "\t"
             )
-        values = told.split(self.separator)
+        values = value.split(self.separator)
         if name == "fields":
             return replace(self, names=_different(values), types=())
         if name == "types":
             return replace(self, types=tuple(values))
-        return replace(self, said={**self.said, name: told})
+        return replace(self, said={**self.said, name: value})
 
     @property
     def unset(self) -> str:
@@ -127,9 +127,9 @@ class CommentedHeader:
     @property
     def zone(self) -> str | None:
         """The zone of the times, as an offset; None where they are of the place where the log was written."""
-        told = _ZONED.match(self.said.get("gmt-offset", ""))
-        if told is not None:
-            return f"{told[1]}{told[2]}:{told[3]}"
+        matched = _ZONED.match(self.said.get("gmt-offset", ""))
+        if matched is not None:
+            return f"{matched[1]}{matched[2]}:{matched[3]}"
         local = self.said.get("time format", "").lower() == "local"
         return None if local or any("local" in name for name in self.time_columns) else "Z"
 

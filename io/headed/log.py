@@ -171,8 +171,8 @@ class _Log:
                 own["event_type"] = pa.repeat(pa.scalar("Request", pa.string()), count)
         if header.kind == ZEEK and self.options.intervals and "duration" in found and "ts" in found:
             own[END_TIME] = _ends(found["ts"], found["duration"])
-        told = {*header.time_columns} if "time" in own else set()
-        rest = {name: values for name, values in found.items() if name not in told}
+        times = {*header.time_columns} if "time" in own else set()
+        rest = {name: values for name, values in found.items() if name not in times}
         for name, values in rest.items():
             column = raw_name(name, mapping)
             while column in own:

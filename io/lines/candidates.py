@@ -140,8 +140,8 @@ def found_of(
             parts[sum(part is not None for part in match.groups())] += 1
     if not begins:
         return None
-    (place, often), told = places.most_common(1)[0], parts.most_common(1)[0][0]
-    return FoundLayout(stamp, begins, place, told, often / len(begins))
+    (place, often), commonest = places.most_common(1)[0], parts.most_common(1)[0][0]
+    return FoundLayout(stamp, begins, place, commonest, often / len(begins))
 
 
 def _is_a_day(match: re.Match[str]) -> bool:

@@ -113,27 +113,27 @@ def asked_date(head: bytes, source: str, layout: LineLayout, options: ReadOption
 
 
 def _asked_start(times: Sequence[str], changed: int | None) -> str:
-    told = (
+    option = (
         f"its lines begin with seconds since the program that wrote it began ('{times[0]}'), without a date; "
         "say when that was: --epoch"
     )
     if changed is None:
-        return f"{told} YEAR-MM-DDThh:mm:ss"
+        return f"{option} YEAR-MM-DDThh:mm:ss"
     began = (changed - int(float(times[-1]) * _SECOND)) // _SECOND
     said = datetime.fromtimestamp(began, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
-    return f"{told} {said} if its last line was written when the file was last changed"
+    return f"{option} {said} if its last line was written when the file was last changed"
 
 
 def _asked_day(time: str, layout: LineLayout, began: int | None) -> str:
-    told = (
+    option = (
         f"its lines begin with times of day ('{time}'), without a date; "
         "say on which day the log begins: --epoch"
     )
     if layout.dates:
-        return f"{told} {_text(layout.dates[0])} if that date, which one of its lines has, is its day"
+        return f"{option} {_text(layout.dates[0])} if that date, which one of its lines has, is its day"
     if began is None:
-        return f"{told} YEAR-MM-DD"
-    return f"{told} {_text(began // _DAY)} if its last line was written when the file was last changed"
+        return f"{option} YEAR-MM-DD"
+    return f"{option} {_text(began // _DAY)} if its last line was written when the file was last changed"
 
 
 def _began(times: Sequence[re.Match[str]], changed: int) -> int:

@@ -19,13 +19,13 @@ def dates_in(lines: Sequence[str]) -> tuple[int, ...]:
     days = []
     for line in lines:
         if (found := _FULL_DATE.search(line)) is not None:
-            told = [*map(int, found.groups())]
+            numbers = [*map(int, found.groups())]
         elif (found := _NAMED_DATE.search(line)) is not None and found[1] in _MONTHS:
-            told = [int(found[3]), _MONTHS.index(found[1]) + 1, int(found[2])]
+            numbers = [int(found[3]), _MONTHS.index(found[1]) + 1, int(found[2])]
         else:
             continue
         try:
-            days.append((date(*told) - date(1970, 1, 1)).days)
+            days.append((date(*numbers) - date(1970, 1, 1)).days)
         except ValueError:
             continue  # no calendar has this day
     return tuple(dict.fromkeys(days))

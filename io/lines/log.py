@@ -106,12 +106,12 @@ def line_records(head: bytes, options: ReadOptions) -> LogRecords | None:
     """
     lines = sample_lines(head)
     try:
-        layout = told = layout_of(lines, options.time_format)
+        layout = stated = layout_of(lines, options.time_format)
     except LogFormatError:
-        layout, told = layout_of(lines, decided=False), None  # only the user can say what is the day
+        layout, stated = layout_of(lines, decided=False), None  # only the user can say what is the day
     if layout is None or layout.quoted or not layout.stamp.has_day:
         return None
-    return LogRecords(BeginningLinesOf(layout), () if told is None else ((HELD, layout_text(told)),))
+    return LogRecords(BeginningLinesOf(layout), () if stated is None else ((HELD, layout_text(stated)),))
 
 
 FORMAT = LogFormat(

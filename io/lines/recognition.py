@@ -223,8 +223,8 @@ def _begin_with_times(best: FoundLayout, lines: Sequence[str]) -> bool:
     """Whether the lines that have such a time have it where records would be told by it; a table may not."""
     fits = re.compile(rf"{_before(best)}{best.stamp.bare}", re.ASCII)
     timed = [lines[row] for row in best.rows]
-    told = sum(fits.match(line) is not None for line in timed)
-    return 2 * told >= len(timed) or any(
+    fitting = sum(fits.match(line) is not None for line in timed)
+    return 2 * fitting >= len(timed) or any(
         2 * _fitting(heading, best.stamp, timed) > len(timed) for heading in HEADINGS
     )
 

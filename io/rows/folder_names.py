@@ -25,10 +25,10 @@ def marker_text(rows: int, parts: int) -> str:
 def is_row_folder(folder: Path) -> bool:
     """Whether a folder is one of rows that is whole."""
     try:
-        told = json.loads((folder / MARKER).read_text(encoding="utf-8"))
+        marker = json.loads((folder / MARKER).read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return False
-    return isinstance(told, dict) and told.get("cepctl") == _KIND
+    return isinstance(marker, dict) and marker.get("cepctl") == _KIND
 
 
 def foreign_entry(folder: Path) -> str | None:

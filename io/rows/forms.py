@@ -171,12 +171,12 @@ def row_file(wanted: str | None, name: str) -> RowFile:
     path = PurePath(name)
     compression = COMPRESSIONS.get(path.suffix.lower())
     ending = (path.with_suffix("") if compression else path).suffix.lower()
-    told = [each.name for each in FORMS.values() if ending in each.endings]
-    if not told and (wanted is None or ending in _OF_OTHERS):
+    named = [each.name for each in FORMS.values() if ending in each.endings]
+    if not named and (wanted is None or ending in _OF_OTHERS):
         raise UsageError(_unknown(name, ending))
-    if told and wanted is not None and wanted not in told:
-        raise UsageError(f"--format {wanted} disagrees with -o {name}, which names {told[0]}; leave one out")
-    form = wanted or told[0]
+    if named and wanted is not None and wanted not in named:
+        raise UsageError(f"--format {wanted} disagrees with -o {name}, which names {named[0]}; leave one out")
+    form = wanted or named[0]
     if compression and FORMS[form].typed:
         raise UsageError(
             f"cannot write {name}: {form} is not compressed as a whole; name it without {path.suffix}"

@@ -105,8 +105,8 @@ class _Walk:
                 with os.scandir(directory) as found:
                     items = sorted(found, key=lambda item: item.name)
             except OSError as problem:
-                told = _shown(name or directory)
-                yield Entry(_shown(directory), _shown(name), left_out=f"{told}: {problem.strerror}")
+                place = _shown(name or directory)
+                yield Entry(_shown(directory), _shown(name), left_out=f"{place}: {problem.strerror}")
                 continue
             for item in items:
                 own = f"{name}/{item.name}" if name else item.name
@@ -127,8 +127,8 @@ class _Walk:
         self.seen.add(real)
         kind = kind_of(found.st_mode)
         if kind is not None:
-            told = f"{_shown(name)}: {kind}, not a file; name it as a PATH to read it"
-            yield Entry(_shown(path), _shown(name), left_out=told)
+            reason = f"{_shown(name)}: {kind}, not a file; name it as a PATH to read it"
+            yield Entry(_shown(path), _shown(name), left_out=reason)
         elif (wrong := wrong_in_name(name)) is not None:
             yield Entry(_shown(path), _shown(name), left_out=f"{_shown(name)}: its name {wrong}; rename it")
         else:
@@ -139,17 +139,17 @@ class _Walk:
         try:
             found = Path(real).stat()
         except OSError as problem:
-            told = f"{_shown(name)}: a link that leads nowhere ({problem.strerror})"
-            yield Entry(_shown(path), _shown(name), left_out=told)
+            reason = f"{_shown(name)}: a link that leads nowhere ({problem.strerror})"
+            yield Entry(_shown(path), _shown(name), left_out=reason)
             return
         if real in self.seen:
             return
         inside = real == self.root or real.startswith(f"{self.root.rstrip('/')}/")
         if not (inside or self.follow_links or self.is_named(name)):
-            told = (
+            reason = (
                 f"{_shown(name)}: a link out of {self.directory}, to {_shown(real)}; --follow-links reads it"
             )
-            yield Entry(_shown(path), _shown(name), left_out=told)
+            yield Entry(_shown(path), _shown(name), left_out=reason)
         elif stat.S_ISDIR(found.st_mode):
             yield from self._below(path, name, real)
         else:

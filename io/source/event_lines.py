@@ -158,13 +158,13 @@ class LineBatches:
     def take_among(self, lines: Lines, known: Sequence[tuple[Numbers, LineColumns]]) -> pa.RecordBatch | None:
         """As `take`, with the events of some rows of these lines; None where there is none."""
         batches = [
-            raw_columns(lines.number + rows, told, self.options, self.report) for rows, told in known
+            raw_columns(lines.number + rows, columns, self.options, self.report) for rows, columns in known
         ] + ([self._waiting_events()] if self._waiting else [])
         return self._finished(in_order(batches)) if batches else None
 
-    def admit(self, told: LineColumns) -> bool:
+    def admit(self, lines: LineColumns) -> bool:
         """Whether there is room for the attributes of so many lines, which are columns from now on."""
-        return self._rows.admit(told.columns())
+        return self._rows.admit(lines.columns())
 
     def _waiting_events(self) -> pa.RecordBatch:
         for number, event in self._waiting:
@@ -258,11 +258,11 @@ def taken_lines(
     chunks = Chunks(utf8_stream(stream))
     for number, text in line_blocks(chunks):
         for lines in lines_of(number, text):
-            told = known(lines) if known is not None and are_many(lines) else None
-            if told is not None:
+            known_rows = known(lines) if known is not None and are_many(lines) else None
+            if known_rows is not None:
                 if len(batches):
                     yield batches.take()
-                batch = _events_of(lines, batches, take, told, blanks)
+                batch = _events_of(lines, batches, take, known_rows, blanks)
                 if batch is not None:
                     yield batch
                 continue
@@ -284,12 +284,12 @@ def _events_of(
     blanks: bytes,
 ) -> pa.RecordBatch | None:
     """The events of some lines, in their order; None where there is none."""
-    told = []
+    parts = []
     waiting = np.ones(len(lines), np.bool_)
     for rows, columns in found:
         usable = columns.usable & (lines.ends[rows] - lines.starts[rows] <= LONGEST_LINE)
         if usable.any():
-            told.append((rows[usable], columns.where(usable)))
+            parts.append((rows[usable], columns.where(usable)))
             waiting[rows[usable]] = False
     known = []
 
@@ -298,7 +298,7 @@ def _events_of(
             take(lines.number + row, lines.whole(row).strip(blanks))
         waiting[:upto] = False
 
-    for rows, columns in sorted(told, key=lambda each: int(each[0][0])):
+    for rows, columns in sorted(parts, key=lambda each: int(each[0][0])):
         take_waiting(int(rows[0]))
         if batches.admit(columns):
             known.append((rows, columns))

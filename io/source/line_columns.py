@@ -77,14 +77,14 @@ LineLayout = Layout[LineColumns]
 
 
 def raw_columns(
-    numbers: Numbers, told: LineColumns, options: ReadOptions, report: ReadReport
+    numbers: Numbers, line_columns: LineColumns, options: ReadOptions, report: ReadReport
 ) -> pa.RecordBatch:
     """Lines with these numbers, all of which have an instant, as raw events."""
     report.records += len(numbers)
-    times, instants, zeros = told.times, told.instants, np.zeros(len(numbers), np.int64)
+    times, instants, zeros = line_columns.times, line_columns.instants, np.zeros(len(numbers), np.int64)
     unzoned = int((~times.zoned).sum())
     for note, count in (
-        (told.note, len(numbers) if told.note else 0),
+        (line_columns.note, len(numbers) if line_columns.note else 0),
         (NO_ZONE, unzoned if options.time_zone is None else 0),
         (TWICE, int((~times.zoned & (instants.fold > 0)).sum())),
     ):
@@ -95,7 +95,7 @@ def raw_columns(
     columns = {
         "number": pa.array(numbers),
         "event_id": pa.nulls(len(numbers), pa.string()),
-        "event_type": told.event_type,
+        "event_type": line_columns.event_type,
         "time": pa.array(instants.micros).cast(TIME_TYPE),
         "zone_seconds": pa.array(instants.zone_seconds).cast(pa.int32()),
         "before": pa.array(zeros),
@@ -104,7 +104,7 @@ def raw_columns(
         **({NANOS: pa.array(times.nanos)} if times.nanos.any() else {}),
         **({FOLD: pa.array(instants.fold)} if instants.fold.any() else {}),
     }
-    columns |= {column_name(name): values for name, values in told.columns().items()}
+    columns |= {column_name(name): values for name, values in line_columns.columns().items()}
     return pa.RecordBatch.from_pydict(columns)
 
 

@@ -25,11 +25,11 @@ def line_messages(stream: IO[bytes], many: Many, one: One) -> Iterator[pa.Array]
     """Yield the messages of a log, those of a block that are known at once before its others."""
     for number, text in line_blocks(Chunks(utf8_stream(stream))):
         for lines in lines_of(number, text):
-            told = np.zeros(len(lines), np.bool_)
+            matched = np.zeros(len(lines), np.bool_)
             if are_many(lines):
-                messages, told = many(lines)
+                messages, matched = many(lines)
                 yield messages
-            rest = [_asked(lines.raw(row), one) for row in np.flatnonzero(~told).tolist()]
+            rest = [_asked(lines.raw(row), one) for row in np.flatnonzero(~matched).tolist()]
             yield pa.array([message for message in rest if message is not None], pa.string())
 
 
@@ -49,17 +49,17 @@ def behind(expressions: Sequence[str]) -> Many:
         import polars as pl
 
         texts = pl.Series(lines.strings()).str.strip_chars(f"{BLANKS.decode()}\n")
-        told, rows = np.zeros(len(lines), np.bool_), np.arange(len(lines))
+        matched, rows = np.zeros(len(lines), np.bool_), np.arange(len(lines))
         found = []
         for expression in expressions:
             rest = texts.str.replace(f"^(?:{expression})", "")
             fits = rest.str.len_bytes() < texts.str.len_bytes()
             found.append(rest.filter(fits).to_arrow().cast(pa.string()))
-            told[rows[fits.to_numpy()]] = True
+            matched[rows[fits.to_numpy()]] = True
             texts, rows = texts.filter(~fits), rows[~fits.to_numpy()]
             if not len(rows):
                 break
-        return pa.concat_arrays(found), told
+        return pa.concat_arrays(found), matched
 
     return many
 
@@ -69,7 +69,7 @@ def field_of_objects(name: str) -> Many:
 
     def many(lines: Lines) -> tuple[pa.Array, Flags]:
         fields = text_fields(lines, [name])
-        told = np.full(len(lines), fields is not None)
-        return (pa.array([], pa.string()) if fields is None else fields[name].drop_null()), told
+        matched = np.full(len(lines), fields is not None)
+        return (pa.array([], pa.string()) if fields is None else fields[name].drop_null()), matched
 
     return many

@@ -84,10 +84,10 @@ def year_rule(
         return YearRule(
             f"counted back from the date in its name, {_text(dated)}", _beginning(days, dated), dated
         )
-    for told in dates:
-        first = _date((_EPOCH + timedelta(days=told)).year, *days[0]) if days else None
-        if first is not None and abs(_number(first) - told) <= 1:
-            return YearRule(f"counted on from the date in one of its lines, {_text(told)}", _number(first))
+    for day in dates:
+        first = _date((_EPOCH + timedelta(days=day)).year, *days[0]) if days else None
+        if first is not None and abs(_number(first) - day) <= 1:
+            return YearRule(f"counted on from the date in one of its lines, {_text(day)}", _number(first))
     near = None if options.neighbour is None or not days else day_in_name(options.neighbour)
     if near is not None:
         begin = _nearest(days[0], near)

@@ -346,7 +346,7 @@ class Mending:
 
     def _unbegun(self, text: bytes) -> bytes:
         """The end of a record that did not begin, without that, and what is whole before it."""
-        told = self._beginning_lost and not self.shape.placeholder and not self._begins.search(text)
+        unbegun = self._beginning_lost and not self.shape.placeholder and not self._begins.search(text)
         parts = _PARTS.split(text)
         whole = b""
         for end in range(len(parts) - 1 if len(parts) <= _MOST_PARTS else 0, 0, -1):
@@ -356,7 +356,7 @@ class Mending:
                 break
         self._line += whole.count(b"\n")
         rest = text[len(whole) :]
-        lost = self._counted(rest) if told else self._dropped(rest)
+        lost = self._counted(rest) if unbegun else self._dropped(rest)
         self._beginning_lost = False
         return whole + lost
 

@@ -88,8 +88,8 @@ class AnyJsonReader:
             return
         if _by_lines(shape):
             for lines in lines_in(Chunks(text), _BATCH_RECORDS):
-                told = messages_in(lines, shape)
-                yield messages_of(_records_of(lines, source).records, shape) if told is None else told
+                columnar = messages_in(lines, shape)
+                yield messages_of(_records_of(lines, source).records, shape) if columnar is None else columnar
             return
         found: list[str] = []
         for each in _records(Chunks(text), shape, source, ReadReport()):
@@ -151,9 +151,9 @@ def _tell(shape: JsonShape, report: ReadReport) -> None:
         f"{place}; time: {time} ({shape.timed:,} of the first {shape.records:,} have it); type: {types}"
     )
     if shape.arrival is not None:
-        told = f"'{shape.time}', which the event has of its own; '{shape.arrival}' around it is the {ARRIVAL}"
-        report.time_forms["the time"] = told
-        report.warnings.append(f"the time is {told}")
+        text = f"'{shape.time}', which the event has of its own; '{shape.arrival}' around it is the {ARRIVAL}"
+        report.time_forms["the time"] = text
+        report.warnings.append(f"the time is {text}")
 
 
 def _options(options: ReadOptions, shape: JsonShape, source: str) -> ReadOptions:

@@ -201,19 +201,19 @@ class JsonEvents:
             for events, place in zip(batches, places, strict=True)
         ]
 
-    def _typed(self, events: pa.RecordBatch, told: pa.Array) -> pa.RecordBatch:
+    def _typed(self, events: pa.RecordBatch, messages: pa.Array) -> pa.RecordBatch:
         """Events with the types that the templates of their messages are, and what varies in these."""
-        types, found, template = self.templates.typed(pc.fill_null(told, ""))
-        unknown = int(((template == NONE) & ~told.is_null().to_numpy(zero_copy_only=False)).sum())
+        types, found, template = self.templates.typed(pc.fill_null(messages, ""))
+        unknown = int(((template == NONE) & ~messages.is_null().to_numpy(zero_copy_only=False)).sum())
         if unknown:
             self.report.notes[OTHERS] += unknown
         place = events.schema.get_field_index("event_type")
         events = events.set_column(
-            place, "event_type", pc.if_else(told.is_valid(), types, events.column(place))
+            place, "event_type", pc.if_else(messages.is_valid(), types, events.column(place))
         )
         for name, values in found.items():
             column = f"{self.shape.message}.{name}"
             if column not in events.schema.names:
-                known = pc.if_else(told.is_valid(), values, pa.scalar(None, pa.string()))
+                known = pc.if_else(messages.is_valid(), values, pa.scalar(None, pa.string()))
                 events = events.append_column(pa.field(column, pa.string(), metadata=INFERRED), known)
         return events

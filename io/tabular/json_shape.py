@@ -262,17 +262,17 @@ def _shape(
         return None
     parts = composed_of("time", chosen.get("time", ""))
     values = (record.get(time) if parts is None else parts.value(record) for record in flat)
-    told = [value for value in values if is_time(value)]
-    if "time" not in chosen and len(told) < FEWEST_SHARE * len(flat):
+    stamps = [value for value in values if is_time(value)]
+    if "time" not in chosen and len(stamps) < FEWEST_SHARE * len(flat):
         return None
     types, message, others = _types_of(flat, time)
     if "event_type" in chosen and composed_of("event_type", chosen["event_type"]) is None:
         types, message, others = (chosen["event_type"],), None, ()
     arrival = times[0] if own is not None else None
     return JsonShape(
-        *(path, by_lines, time, types, message, others, written_forms(told)),
+        *(path, by_lines, time, types, message, others, written_forms(stamps)),
         records=len(flat),
-        timed=len(told),
+        timed=len(stamps),
         arrival=arrival,
         columns_meant=tuple(column for _, column in meant),
     )

@@ -61,9 +61,9 @@ def records_beginning(
         If no line begins a record.
     """
     # Who takes the records counts them, too.
-    told = ReadReport(rejects=report.rejects, warnings=report.warnings, notes=report.notes)
+    own = ReadReport(rejects=report.rejects, warnings=report.warnings, notes=report.notes)
     taken = 0
-    for records in read_records(stream, source, told, partial(_beginnings, begins)):
+    for records in read_records(stream, source, own, partial(_beginnings, begins)):
         taken += len(records)
         yield [*zip(records.line.tolist(), _bytes(records.message), strict=True)]
     if not taken:
@@ -71,7 +71,7 @@ def records_beginning(
             f"{source}: none of its lines begins a record as 'begins' of the patterns says: "
             f"{begins.removeprefix('(?:').removesuffix(')').replace(')|(?:', ' or ')}"
         )
-    report.records += told.records - taken
+    report.records += own.records - taken
 
 
 def _bytes(messages: pa.Array) -> list[bytes]:

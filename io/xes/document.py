@@ -115,8 +115,8 @@ def _refuse_beyond(frame: pl.DataFrame, unit: TimeUnit) -> None:
 def _traces(frame: pl.DataFrame, unit: TimeUnit, names: Sequence[str]) -> str:
     """The text of whole traces."""
     frame = frame.with_columns(pl.col(CASE).rle_id().alias("trace"))
-    told = (CASE_PREFIX, CASE_PREFIX + ACTIVITY)
-    of_traces = [name for name in names if name.startswith(CASE_PREFIX) and name not in told]
+    known = (CASE_PREFIX, CASE_PREFIX + ACTIVITY)
+    of_traces = [name for name in names if name.startswith(CASE_PREFIX) and name not in known]
     agreed = frame.select("trace", *of_traces).group_by("trace", maintain_order=True)
     whole = agreed.agg(pl.all().n_unique() == 1).drop("trace") if of_traces else None
     firsts = agreed.agg(pl.all().first())

@@ -167,16 +167,16 @@ class Traces:
 
     def _without_marks(self, attributes: dict[str, Value]) -> dict[str, Value]:
         """The attributes of an event with spans in place of its marks of uncertain times."""
-        told = told_by_marks(attributes, self._time, lasting=self._intervals)
-        refused = WITHOUT_MODEL.intersection(told.notes) if self._strict else ()
+        marks = told_by_marks(attributes, self._time, lasting=self._intervals)
+        refused = WITHOUT_MODEL.intersection(marks.notes) if self._strict else ()
         for note in refused:
             what = note.partition(":")[0]
             raise LogFormatError(
                 f"{self.source}: event {self.report.records:,} of the log is marked as uncertain in a way "
                 f"that has no model here ({what}); without --strict its first alternative is taken"
             )
-        self._notes.update(told.notes)
-        return told.attributes
+        self._notes.update(marks.notes)
+        return marks.attributes
 
     def _group(self, trace: OpenTrace, *, last: bool = False) -> None:
         """Let the events that wait for their trace wait for the batch."""

@@ -91,39 +91,39 @@ def told_by_marks(attributes: dict[str, Value], read_time: ReadTime, *, lasting:
     `attributes`: of the event, some of them in MARKS.  Not modified.  `read_time`: reads a time as the log
     writes it; None where that is none.  `lasting`: whether events last from their start_timestamp on.
     """
-    told = UnderstoodMarks(dict(attributes))
-    _read_discrete(told)
+    marks = UnderstoodMarks(dict(attributes))
+    _read_discrete(marks)
     if any(name in attributes for name in _OF_TIMES):
-        _read_ends(told, read_time)
+        _read_ends(marks, read_time)
         if STRONG in attributes:
-            _read_strong(told, read_time, lasting=lasting)
+            _read_strong(marks, read_time, lasting=lasting)
         if WEAK in attributes:
-            _read_weak(told, read_time, lasting=lasting)
+            _read_weak(marks, read_time, lasting=lasting)
     names = {TIMESTAMP: SPAN, START_TIMESTAMP: START_SPAN}
     # Columns of spans have a type of their own (io/contract/reader.py).
-    told.attributes |= {names[name]: span for name, span in told.spans.items()}  # type: ignore[misc]
-    return told
+    marks.attributes |= {names[name]: span for name, span in marks.spans.items()}  # type: ignore[misc]
+    return marks
 
 
-def _read_discrete(told: UnderstoodMarks) -> None:
+def _read_discrete(marks: UnderstoodMarks) -> None:
     """Note alternatives; the first of several activities is that of an event which names none."""
-    own = told.attributes
+    own = marks.attributes
     pairs = [pair for name in _DISCRETE if name in own for pair in _pairs(own[name], name)]
     keys = {key for key, _ in pairs} - {PROBABILITY}
     named = [value for key, value in pairs if key == ACTIVITY]
     if named and ACTIVITY not in own:
         own[ACTIVITY] = named[0]
     if INDETERMINACY in keys or any(name.removesuffix(":nested") in _PERHAPS_NOT for name in own):
-        told.notes.append(PERHAPS_NOT)
+        marks.notes.append(PERHAPS_NOT)
     if named or any(name.removesuffix(":nested") in _ACTIVITIES for name in own):
-        told.notes.append(ACTIVITIES)
+        marks.notes.append(ACTIVITIES)
     if keys - {ACTIVITY, INDETERMINACY} or "uncertainty:timestamp:nested" in own:
-        told.notes.append(OTHER_VALUES)
+        marks.notes.append(OTHER_VALUES)
 
 
-def _read_ends(told: UnderstoodMarks, read_time: ReadTime) -> None:
+def _read_ends(marks: UnderstoodMarks, read_time: ReadTime) -> None:
     """Read the first and the last time that an event may have, of which one may be its own."""
-    own = told.attributes
+    own = marks.attributes
     for name in _ENDS:
         ends = [f"{name}_min", f"{name}_max"]
         if not any(end in own for end in ends):
@@ -133,32 +133,32 @@ def _read_ends(told: UnderstoodMarks, read_time: ReadTime) -> None:
             own[TIMESTAMP] = first
         span = _between(read_time(first), read_time(last))
         if span is None:
-            told.notes.append(UNREADABLE)
+            marks.notes.append(UNREADABLE)
         else:
-            told.spans[TIMESTAMP] = span
-            told.understood(*ends)
+            marks.spans[TIMESTAMP] = span
+            marks.understood(*ends)
 
 
-def _read_strong(told: UnderstoodMarks, read_time: ReadTime, *, lasting: bool) -> None:
+def _read_strong(marks: UnderstoodMarks, read_time: ReadTime, *, lasting: bool) -> None:
     wanted = {TIMESTAMP, START_TIMESTAMP} if lasting else {TIMESTAMP}
-    pairs = list(_pairs(told.attributes[STRONG], STRONG))
+    pairs = list(_pairs(marks.attributes[STRONG], STRONG))
     spans: dict[str, Span | None] = {}
     for name in wanted & {key for key, _ in pairs}:
         dates = [value for key, value in pairs if key == name]
         spans[name] = _between(*map(read_time, dates)) if len(dates) == 2 else None
-        told.attributes.setdefault(name, dates[0])
+        marks.attributes.setdefault(name, dates[0])
     others = {key for key, _ in pairs} - wanted
     if others - {START_TIMESTAMP}:
-        told.notes.append(OTHER_VALUES)
+        marks.notes.append(OTHER_VALUES)
     if None in spans.values() or not pairs:
-        told.notes.append(UNREADABLE)
-    told.spans |= {name: span for name, span in spans.items() if span is not None}
+        marks.notes.append(UNREADABLE)
+    marks.spans |= {name: span for name, span in spans.items() if span is not None}
     if not others and spans and None not in spans.values():
-        told.understood(STRONG)
+        marks.understood(STRONG)
 
 
-def _read_weak(told: UnderstoodMarks, read_time: ReadTime, *, lasting: bool) -> None:
-    pairs = list(_pairs(told.attributes[WEAK], WEAK))
+def _read_weak(marks: UnderstoodMarks, read_time: ReadTime, *, lasting: bool) -> None:
+    pairs = list(_pairs(marks.attributes[WEAK], WEAK))
     function = next((str(value).strip().upper() for key, value in pairs if key == DENSITY), "")
     given = [pair for pair in pairs if pair[0] != DENSITY]
     if function == "HISTOGRAM":
@@ -167,22 +167,22 @@ def _read_weak(told: UnderstoodMarks, read_time: ReadTime, *, lasting: bool) -> 
         dates = [read_time(value) for _, value in given]
         spans = {TIMESTAMP: _between(*dates) if len(dates) == 2 else None}
     elif function in ("GAUSSIAN", "NORMAL"):
-        spans = {TIMESTAMP: _gaussian(told, given, read_time)}
+        spans = {TIMESTAMP: _gaussian(marks, given, read_time)}
     else:
-        told.notes.append(DENSITIES)
+        marks.notes.append(DENSITIES)
         return
     if not spans or None in spans.values():
-        told.notes.append(UNREADABLE)
+        marks.notes.append(UNREADABLE)
         return
-    own = told.attributes
-    told.spans |= {
+    own = marks.attributes
+    marks.spans |= {
         name: span for name, span in spans.items() if span and name in own and (lasting or name == TIMESTAMP)
     }
     if lasting or START_TIMESTAMP not in spans:
-        told.understood(WEAK)
+        marks.understood(WEAK)
 
 
-def _gaussian(told: UnderstoodMarks, given: Sequence[_Pair], read_time: ReadTime) -> Span | None:
+def _gaussian(marks: UnderstoodMarks, given: Sequence[_Pair], read_time: ReadTime) -> Span | None:
     """The span of a mean and a standard deviation; the former in a date, or in seconds since 1970."""
     if len(given) != 2:
         return None
@@ -192,8 +192,8 @@ def _gaussian(told: UnderstoodMarks, given: Sequence[_Pair], read_time: ReadTime
     if sigma is None or not 0 < sigma < math.inf:
         return None
     if _number(spread) is not None:
-        told.notes.append(SECONDS)
-    own = read_time(told.attributes.get(TIMESTAMP))
+        marks.notes.append(SECONDS)
+    own = read_time(marks.attributes.get(TIMESTAMP))
     seconds = _number(centre)
     if seconds is None:
         mean = read_time(centre) or own
@@ -201,13 +201,13 @@ def _gaussian(told: UnderstoodMarks, given: Sequence[_Pair], read_time: ReadTime
         mean = own
         micros = round(seconds * 1e6) if math.isfinite(seconds) else None
         if own is None or micros is None or abs(micros - own.micros) > _FAR * sigma:
-            told.notes.append(NO_MEAN)
+            marks.notes.append(NO_MEAN)
         else:
             mean = LogTime(micros, own.zone_seconds)
     if mean is None:
         return None
     if own is None and seconds is None:
-        told.attributes[TIMESTAMP] = centre
+        marks.attributes[TIMESTAMP] = centre
     return [InstantBucket(mean.micros, mean.nanos, mean.micros, mean.nanos, 1.0, sigma)._asdict()]
 
 

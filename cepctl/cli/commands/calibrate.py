@@ -65,8 +65,8 @@ class _CalibrationOutput:
             print_answer("calibrate", calibration_facts(found))
         else:
             in_json = self.form == "json"
-            told = calibration_json(found) if in_json else calibration_text(found, types=self.types)
-            write_pieces([told.encode()], self.output)
+            text = calibration_json(found) if in_json else calibration_text(found, types=self.types)
+            write_pieces([text.encode()], self.output)
 
 
 @click.command("calibrate", cls=GroupedCommand)
@@ -149,7 +149,7 @@ def command(
     query_file: str | None,
     pairs: bool,
     truth: HiddenTimes,
-    told: _CalibrationOutput,
+    answer: _CalibrationOutput,
     repeat: int,
     laws: LawFile | None,
     raw_input: RawInput,
@@ -166,16 +166,16 @@ def command(
     from cepctl.render.calibration import calibration_summary, impossible_text
 
     text, events = _asked(arguments, query_file, pairs=pairs)
-    told.refuse_other_page()
-    if told.output is not None:
-        refuse_unwritable(told.output)
-    outputs = {"-o": told.output, "--blurred": told.blurred}
+    answer.refuse_other_page()
+    if answer.output is not None:
+        refuse_unwritable(answer.output)
+    outputs = {"-o": answer.output, "--blurred": answer.blurred}
     file = query_file_of(arguments, query_file)
     refuse_overwriting(outputs, events, raw_input, file, laws=laws, replaced="--blurred")
-    asked = replace(truth.asked(), text=text, repeat=repeat, blurred=told.blurred, laws=laws)
+    asked = replace(truth.asked(), text=text, repeat=repeat, blurred=answer.blurred, laws=laws)
     found = calibrated(events, asked, raw_input, memory)
-    told.write(found)
-    if not told.quiet:
+    answer.write(found)
+    if not answer.quiet:
         say("summary", calibration_summary(found))
     if found.impossible_happened:
         say("error", impossible_text(found))

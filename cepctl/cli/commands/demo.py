@@ -79,8 +79,8 @@ def write_samples(folder: Path) -> None:
 def _why(problem: OSError) -> str:
     """What went wrong; of many files that were copied together, with the first."""
     several = isinstance(problem, shutil.Error) and problem.args and isinstance(problem.args[0], list)
-    told = str(problem.args[0][0][-1]) if several else problem.strerror or str(problem)
-    return re.sub(r"^\[Errno \d+\] |: '.*", "", told)
+    reason = str(problem.args[0][0][-1]) if several else problem.strerror or str(problem)
+    return re.sub(r"^\[Errno \d+\] |: '.*", "", reason)
 
 
 def _refuse(folder: Path) -> None:

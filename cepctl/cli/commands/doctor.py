@@ -40,16 +40,16 @@ def command(warm: bool, as_json: bool, runner: RunnerChoice) -> int:
 
     if warm:
         _warm(runner)
-    failed, told = 0, []
+    failed, listed = 0, []
     java_too, needed = runner.may_need_java, runner.on_spark
     for finding in findings(runner.master, runner.conf, java_too=java_too, needed=needed):
         failed += finding.verdict == "failed"
         if as_json:
-            told.append(asdict(finding))
+            listed.append(asdict(finding))
         else:
             click.echo("\n".join(_lines(finding)))
     if as_json:
-        print_answer("doctor", {"findings": told})
+        print_answer("doctor", {"findings": listed})
     return FAILED if failed else 0
 
 

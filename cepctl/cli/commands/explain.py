@@ -58,7 +58,7 @@ class _PlanOutput:
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,
-    told: _PlanOutput,
+    answer: _PlanOutput,
     order: OrderName,
     under: LawChoice,
     memory: MemoryBudget,
@@ -77,7 +77,7 @@ def command(
     from cepctl.plan.support import support_table
     from cepctl.render.explain import plan_json, print_plan
 
-    if told.support:
+    if answer.support:
         if arguments:
             raise UsageError("--support takes no QUERY and no EVENTS")
         click.echo(support_table())
@@ -89,7 +89,7 @@ def command(
             refuse_or_leave_out(click.get_current_context(), name, because)
     with shown_progress(quiet=quiet):
         explanation = explained(parse(text), events, order, memory, raw_input, under)
-    if told.as_json:
+    if answer.as_json:
         print_answer("explain", plan_json(explanation.plan, explanation.facts))
         return
-    print_plan(explanation.plan, explanation.facts, as_json=told.output_format == "json")
+    print_plan(explanation.plan, explanation.facts, as_json=answer.output_format == "json")

@@ -55,7 +55,7 @@ class _GraphOutput:
 def command(
     events: tuple[str, ...],
     by: tuple[str, ...],
-    told: _GraphOutput,
+    answer: _GraphOutput,
     no_given: bool,
     no_laws: bool,
     raw_input: RawInput,
@@ -70,15 +70,15 @@ def command(
     """
     from cepctl.render.follows import follows_facts, follows_summary, follows_text, print_follows
 
-    if told.output is not None:
-        refuse_unwritable(told.output)
-    refuse_overwriting({"-o": told.output}, events, raw_input)
+    if answer.output is not None:
+        refuse_unwritable(answer.output)
+    refuse_overwriting({"-o": answer.output}, events, raw_input)
     graph = followed(events, by or (CASE,), raw_input, memory, no_given=no_given, no_laws=no_laws)
-    if told.as_json:
+    if answer.as_json:
         print_answer("follows", follows_facts(graph))
-    elif told.form == "table" and told.output is None:
+    elif answer.form == "table" and answer.output is None:
         print_follows(graph)
     else:
-        write_pieces([follows_text(graph, told.form).encode()], told.output)
+        write_pieces([follows_text(graph, answer.form).encode()], answer.output)
     if not quiet:
         say("summary", follows_summary(graph))

@@ -240,13 +240,13 @@ def effective(
 
 def borrowed(context: click.Context) -> list[str]:
     """What a command takes from the environment and the file, a line for each option."""
-    told = []
+    notes = []
     for name, option in options_of(context.command).items():
         source = context.get_parameter_source(option.name or name)
         if source in {ParameterSource.ENVIRONMENT, ParameterSource.DEFAULT_MAP}:
             place = _place(context.command, name, source, context.meta.get(SETTINGS, {}))
-            told.append(f"--{name} comes from {place}")
-    return told
+            notes.append(f"--{name} comes from {place}")
+    return notes
 
 
 def blamed(problem: click.BadParameter) -> str | None:

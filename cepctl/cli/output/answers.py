@@ -53,9 +53,9 @@ def answer_around(
 
 
 def _head(command: str) -> dict[str, Any]:
-    told = [
+    notices = [
         {"kind": each.kind, "message": each.message, **each.figures}
         for each in gathered()
         if each.kind in {"note", "warning"}
     ]
-    return {"schema": SCHEMA, "version": __version__, "command": command, "notices": told}
+    return {"schema": SCHEMA, "version": __version__, "command": command, "notices": notices}

@@ -33,7 +33,7 @@ def versions() -> dict[str, str]:
 def tell_versions(context: click.Context, parameter: click.Parameter, asked: bool) -> None:
     """Print the versions and end."""
     if asked and not context.resilient_parsing:
-        click.echo("\n".join(f"{name} {told}" for name, told in versions().items()))
+        click.echo("\n".join(f"{name} {version}" for name, version in versions().items()))
         context.exit()
 
 

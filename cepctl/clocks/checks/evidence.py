@@ -62,9 +62,9 @@ def evidence(events: Sequence[OfClock], files: Mapping[str, str]) -> Evidence:
     tables = named_tables(files)
     for table in tables:
         if table.records is not None:
-            stamps, told = on_clocks.stamps(table.records, readings, left)
-            found |= _told(events, stamps, np.flatnonzero(told), on_clocks.host)
-            left = left & ~told
+            stamps, known = on_clocks.stamps(table.records, readings, left)
+            found |= _told(events, stamps, np.flatnonzero(known), on_clocks.host)
+            left = left & ~known
     untold = frozenset(events[row].event for row in np.flatnonzero(left).tolist())
     lost = tuple(table.lost for table in tables if table.records is None)
     return Evidence(tuple(found[row] for row in sorted(found)), lost, untold)

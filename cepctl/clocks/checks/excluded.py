@@ -90,12 +90,12 @@ def check(
     """
     stamped = _stamped(table, by, unit, records)
     found = [_ExcludedPairs(*(np.zeros(0, dtype=np.int64) for _ in range(4)))]
-    told = spoken_of(given, stamped.events)
-    for number, clause, fitting in told.clauses:
+    spoken = spoken_of(given, stamped.events)
+    for number, clause, fitting in spoken.clauses:
         found.extend(_of_clause(clause, number, fitting, stamped, granularity))
     names = _ExcludedPairs.__annotations__
     pairs = _ExcludedPairs(*(np.concatenate([getattr(part, name) for part in found]) for name in names))
-    return Check(_shown(pairs, stamped, given), _unchecked(stamped, told.events), told.empty)
+    return Check(_shown(pairs, stamped, given), _unchecked(stamped, spoken.events), spoken.empty)
 
 
 def _stamped(table: pa.Table, by: str, unit: TimeUnit, records: ClockRecords) -> _Stamped:
@@ -163,8 +163,8 @@ def _shown(pairs: _ExcludedPairs, stamped: _Stamped, given: Sequence[Given]) -> 
         ("first", stamped.end, pairs.first),
         ("second", stamped.start, pairs.second),
     ):
-        told = _told(stamps, rows, stamped)
-        columns |= {f"{side}_{name}": told[name] for name in STAMP_COLUMNS}
+        named = _told(stamps, rows, stamped)
+        columns |= {f"{side}_{name}": named[name] for name in STAMP_COLUMNS}
     frame = pl.DataFrame({**columns, "clause": pairs.clause})
     ids = ["first_event", "second_event"]
     # Several clauses, or combinations of a longer one, may say the same of two events.

@@ -94,8 +94,8 @@ def clocks_in_use(
     for table in tables:
         hosts: tuple[HostInUse, ...] = ()
         if table.records is not None:
-            stamps, told = on_clocks.stamps(table.records, readings, left)
-            left, hosts = left & ~told, tuple(_hosts(stamps, told))
+            stamps, stamped = on_clocks.stamps(table.records, readings, left)
+            left, hosts = left & ~stamped, tuple(_hosts(stamps, stamped))
         found.append(_in_use(table, hosts))
     unfit = None if model is None else _unfit(model, events, known, readings)
     return ClocksInUse(tuple(found), int(left.sum()), unfit)
@@ -124,10 +124,10 @@ def _in_use(table: NamedTable, hosts: tuple[HostInUse, ...]) -> TableInUse:
     return TableInUse(table.file, table.fate.value, hosts, None if table.records is not None else table.lost)
 
 
-def _hosts(stamps: Stamps, told: Flags) -> Iterator[HostInUse]:
+def _hosts(stamps: Stamps, known: Flags) -> Iterator[HostInUse]:
     """The hosts of the events of which a table tells, by name."""
     assert stamps.records.evidence is not None
-    rows = np.flatnonzero(told)
+    rows = np.flatnonzero(known)
     piece = stamps.piece[rows]
     least, most = stamps.least[rows], stamps.most[rows]
     frame = pl.DataFrame(

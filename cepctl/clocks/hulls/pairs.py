@@ -111,8 +111,8 @@ def ordered_pairs(own: HostEvents, given: Sequence[Given]) -> tuple[Flags, Event
     """
     none = np.zeros(0, dtype=np.int64)
     found = [(none, none, none)]
-    told = spoken_of(given, own.events)
-    for number, clause, fitting in told.clauses:
+    spoken = spoken_of(given, own.events)
+    for number, clause, fitting in spoken.clauses:
         kept = 0
         for first, second in _of_clause(clause, fitting, own):
             found.append((first, second, np.full(len(first), number)))
@@ -120,7 +120,7 @@ def ordered_pairs(own: HostEvents, given: Sequence[Given]) -> tuple[Flags, Event
             if kept > MOST_DIFFERENCES:
                 raise too_many(clause, kept)
     columns = (np.concatenate(each) for each in zip(*found, strict=True))
-    return told.events, EventPairs(*columns), told.empty
+    return spoken.events, EventPairs(*columns), spoken.empty
 
 
 def _of_clause(

@@ -135,8 +135,8 @@ def _contradictions(
     ):
         events = (own.events.ids.gather(each[side.pair]) for each in (pairs.first, pairs.second))
         clause = texts.gather(pairs.clause[side.pair])
-        told = (pl.Series(side.value), pl.Series(side.time), *events, clause)
-        columns |= dict(zip(names, told, strict=True))
+        values = (pl.Series(side.value), pl.Series(side.time), *events, clause)
+        columns |= dict(zip(names, values, strict=True))
     return pl.DataFrame(columns)
 
 

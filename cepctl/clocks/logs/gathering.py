@@ -157,8 +157,8 @@ def _read(file: InputFile, names: HostNames, options: ReadOptions, found: Gather
             rows += len(frame) if batch.kind != MESSAGES else 0
             for (host,), own in frame.partition_by("host", as_dict=True).items():
                 found.add(str(host), batch.kind, number, own.drop("host"))
-        told = [each.text for each in account.report.rejects]
-        damage = opened.damage or file.damage or next(iter(told), None)
+        rejected = [each.text for each in account.report.rejects]
+        damage = opened.damage or file.damage or next(iter(rejected), None)
     found.read.append(ReadLog(file.name, log.name, rows, account, damage))
 
 

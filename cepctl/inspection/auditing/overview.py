@@ -25,7 +25,7 @@ def audit_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> Aud
     """
     inputs.require_room(observed_attributes(inputs), _COPIES, memory or reading_budget(), "audit")
     events, unit = observed_events(inputs), inputs.schema.time_unit
-    told = {} if inputs.summary is None else {each.file: each for each in inputs.summary.times}
+    times = {} if inputs.summary is None else {each.file: each for each in inputs.summary.times}
     skewed = [each for each in clock_bounds(events, unit) if each.provably_skewed and not each.covered]
     nodes = {
         str(source): set(part.get_column("node").drop_nulls().to_list())
@@ -35,7 +35,7 @@ def audit_events(inputs: EventInputs, memory: MemoryBudget | None = None) -> Aud
         [
             audit_of(
                 facts,
-                told.get(facts.source),
+                times.get(facts.source),
                 [_skew(each) for each in skewed if each.node in nodes[facts.source]],
                 unit,
             )

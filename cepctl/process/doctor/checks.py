@@ -61,21 +61,21 @@ def disk() -> CheckFinding:
     """Room for temporary files: raw logs that match reads, what Spark shuffles."""
     folder = tempfile.gettempdir()
     free = shutil.disk_usage(folder).free
-    told = f"{free / GIGABYTE:,.1f} GB free in {folder}"
+    state = f"{free / GIGABYTE:,.1f} GB free in {folder}"
     if free >= LEAST_DISK:
-        return CheckFinding("disk", "ok", told)
+        return CheckFinding("disk", "ok", state)
     remedy = "free some, or name a roomier folder in TMPDIR (for Spark also --conf spark.local.dir=FOLDER)"
-    return CheckFinding("disk", "warning", told, remedy)
+    return CheckFinding("disk", "warning", state, remedy)
 
 
 def memory() -> CheckFinding:
     """What this process may use in all, by the machine or its container."""
     size = machine_memory()
-    told = f"{size / GIGABYTE:,.1f} GB, {os.cpu_count()} cores"
+    state = f"{size / GIGABYTE:,.1f} GB, {os.cpu_count()} cores"
     if size >= LEAST_MEMORY:
-        return CheckFinding("memory", "ok", told)
+        return CheckFinding("memory", "ok", state)
     remedy = "--runner local needs less than Spark, whose Java takes 1 GB unless told otherwise"
-    return CheckFinding("memory", "warning", told, remedy)
+    return CheckFinding("memory", "warning", state, remedy)
 
 
 def kernel_cache() -> CheckFinding:
@@ -88,24 +88,24 @@ def kernel_cache() -> CheckFinding:
     folder = folder_to_write()
     kept = [_kept(kernels.uses, place) for place, kernels in found.items()]
     faults = [f"{path.name} {fault}" for each in found.values() for path, fault in each.faults.items()]
-    told = "; ".join([*kept, *_named(faults), *passed_over()])
+    state = "; ".join([*kept, *_named(faults), *passed_over()])
     if folder is None:
         remedy = f"name a folder that can be written in {VARIABLE}"
         none = "compiled in every run: no folder to keep them in"
-        return CheckFinding("kernels", "warning", "; ".join(filter(None, [told, none])), remedy)
+        return CheckFinding("kernels", "warning", "; ".join(filter(None, [state, none])), remedy)
     if faults:
-        return CheckFinding("kernels", "warning", told, "cepctl doctor --warm removes and recompiles them")
+        return CheckFinding("kernels", "warning", state, "cepctl doctor --warm removes and recompiles them")
     if any(each.uses[OWN] + each.uses[ANY] for each in found.values()):
-        return CheckFinding("kernels", "ok", told)
+        return CheckFinding("kernels", "ok", state)
     remedy = "cepctl doctor --warm compiles them now; otherwise a process compiles them during long matches"
-    return CheckFinding("kernels", "warning", told, remedy)
+    return CheckFinding("kernels", "warning", state, remedy)
 
 
 def _kept(uses: Mapping[str, int], folder: Path) -> str:
     """How many kernels are in a folder, and for which machines."""
     parts = [f"{count:,} {use}" for use, count in sorted(uses.items())]
-    told = f" ({', '.join(parts)})" if parts else ""
-    return f"{sum(uses.values()):,} kept in {folder}{told}"
+    shares = f" ({', '.join(parts)})" if parts else ""
+    return f"{sum(uses.values()):,} kept in {folder}{shares}"
 
 
 def _named(faults: list[str]) -> list[str]:
@@ -133,11 +133,11 @@ def spark(master: str, conf: Sequence[tuple[str, str]], *, needed: bool) -> Chec
     except CepctlError as problem:
         remedy = "cepctl match -v shows what Spark says; --runner local does without it"
         return CheckFinding("Spark", "failed" if needed else "warning", str(problem), remedy)
-    told = f"{worker.spark} on {master}; workers run Python {worker.python}, {worker.executable}"
+    state = f"{worker.spark} on {master}; workers run Python {worker.python}, {worker.executable}"
     if worker.missing:
         remedy = f"install cepctl for {worker.executable}, or name another in PYSPARK_PYTHON"
-        return CheckFinding("Spark", "failed", f"{told}, without {', '.join(worker.missing)}", remedy)
-    return CheckFinding("Spark", "ok", told)
+        return CheckFinding("Spark", "failed", f"{state}, without {', '.join(worker.missing)}", remedy)
+    return CheckFinding("Spark", "ok", state)
 
 
 NEEDED = ("cepctl", "pyarrow", "numpy", "polars", "numba")

@@ -109,7 +109,7 @@ class KeyLines:
         """What the page is given: per key its values, numbers, and the listed matches, the best first."""
         order = np.argsort(self.owner, kind="stable")
         ends = np.searchsorted(self.owner[order], np.arange(self.keys.num_rows + 1))
-        told = [name for name in _TOLD if name in self.keys.column_names]
+        shown = [name for name in _TOLD if name in self.keys.column_names]
         values = self.keys.select([*self.names]).to_pylist() if self.names else [{}] * self.keys.num_rows
         lines = [
             {
@@ -118,7 +118,7 @@ class KeyLines:
                 "rows": order[ends[number] : ends[number + 1]].tolist(),
             }
             for number, (key, numbers) in enumerate(
-                zip(values, self.keys.select(told).to_pylist(), strict=True)
+                zip(values, self.keys.select(shown).to_pylist(), strict=True)
             )
         ]
         return {

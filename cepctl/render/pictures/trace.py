@@ -118,8 +118,8 @@ def _key(row: dict[str, Any], names: list[str]) -> _Titled:
     ticks, occurrence = (row.pop("start"), row.pop("end")), row["occurrence"]
     key = ", ".join("null" if row[name] is None else str(row[name]) for name in names) or "all events"
     name = f"{'unknown' if occurrence is None else format(occurrence, '.6g')}  {key}"
-    told = {name: plain(value) for name, value in row.items()}
-    return _Titled("key", name, ticks, told, {"confidence": row["confidence"]})
+    values = {name: plain(value) for name, value in row.items()}
+    return _Titled("key", name, ticks, values, {"confidence": row["confidence"]})
 
 
 def _track(titled: _Titled, number: int, unit: TimeUnit) -> Iterator[TraceEvent]:

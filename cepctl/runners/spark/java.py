@@ -102,7 +102,9 @@ def java_version(java: Path) -> int | None:
     """Feature version (8, 17, ...) of a Java executable; None when it does not run."""
     for pause in (*_PAUSES, None):
         try:
-            told = subprocess.run([java, "-version"], capture_output=True, text=True, timeout=60, check=True)
+            answer = subprocess.run(
+                [java, "-version"], capture_output=True, text=True, timeout=60, check=True
+            )
         except OSError as problem:
             # Another process has just written it, as below, and is about to close it.
             if problem.errno != errno.ETXTBSY or pause is None:
@@ -111,12 +113,12 @@ def java_version(java: Path) -> int | None:
         except subprocess.SubprocessError:
             return None
         else:
-            return _feature_version(told.stderr + told.stdout)
+            return _feature_version(answer.stderr + answer.stdout)
     return None
 
 
-def _feature_version(told: str) -> int | None:
-    found = _VERSION.search(told)
+def _feature_version(text: str) -> int | None:
+    found = _VERSION.search(text)
     if not found:
         return None
     # Until version 8 the first number was always 1.

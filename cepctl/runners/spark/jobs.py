@@ -87,7 +87,7 @@ def _is_gone(problem: Exception) -> bool:
     return isinstance(problem, (Py4JNetworkError, ConnectionError, EOFError))
 
 
-def failure(told: str, *, java_is_gone: bool = False) -> CepctlError:
+def failure(trace: str, *, java_is_gone: bool = False) -> CepctlError:
     """The error that the text of a failed job stands for.
 
     Examples
@@ -95,7 +95,7 @@ def failure(told: str, *, java_is_gone: bool = False) -> CepctlError:
     >>> str(failure("Caused by: java.lang.OutOfMemoryError: Java heap space"))[:64]
     'the Spark job failed: Java ran out of memory; give it more (--co'
     """
-    for kind, message in re.findall(r"cepctl\.errors\.(\w+): ([^\n]+)", told):
+    for kind, message in re.findall(r"cepctl\.errors\.(\w+): ([^\n]+)", trace):
         known = getattr(errors, kind, None)
         if isinstance(known, type) and issubclass(known, CepctlError):
             return known(message)
@@ -103,33 +103,33 @@ def failure(told: str, *, java_is_gone: bool = False) -> CepctlError:
         cause = f"its Java process ended, probably killed for lack of memory; {_MEMORY}"
     else:
         cause = next(
-            (cause for cause in (each(told) for each in _CAUSES) if cause), "Spark says nothing of it"
+            (cause for cause in (each(trace) for each in _CAUSES) if cause), "Spark says nothing of it"
         )
     return JobError(f"the Spark job failed: {cause}")
 
 
-def _killed_worker(told: str) -> str | None:
-    if _KILLED not in told:
+def _killed_worker(trace: str) -> str | None:
+    if _KILLED not in trace:
         return None
-    times = re.search(r"failed (\d+) times", told)
+    times = re.search(r"failed (\d+) times", trace)
     often = f" {times[1]} times" if times and times[1] != "1" else ""
     return f"a Python worker was killed{often}, probably for lack of memory; {_MEMORY}"
 
 
-def _lost_executor(told: str) -> str | None:
-    found = re.search(r"ExecutorLostFailure \((executor \S+) exited[^)]*\) Reason: ([^\n]*)", told)
+def _lost_executor(trace: str) -> str | None:
+    found = re.search(r"ExecutorLostFailure \((executor \S+) exited[^)]*\) Reason: ([^\n]*)", trace)
     return found and f"{found[1]} was lost: {found[2].split('. ')[0]}; if memory ran out, {_MEMORY}"
 
 
-def _result_too_large(told: str) -> str | None:
-    found = re.search(r"Total size of serialized results of \d+ tasks \(([^)]*)\)", told)
+def _result_too_large(trace: str) -> str | None:
+    found = re.search(r"Total size of serialized results of \d+ tasks \(([^)]*)\)", trace)
     if not found:
         return None
     return f"the rows take {found[1]}, more than Spark hands over; allow more (--conf {_RESULT_SIZE}=8g)"
 
 
-def _java_memory(told: str) -> str | None:
-    if "java.lang.OutOfMemoryError" not in told:
+def _java_memory(trace: str) -> str | None:
+    if "java.lang.OutOfMemoryError" not in trace:
         return None
     return (
         "Java ran out of memory; give it more (--conf spark.driver.memory=4g; on a cluster also "
@@ -137,40 +137,40 @@ def _java_memory(told: str) -> str | None:
     )
 
 
-def _python_memory(told: str) -> str | None:
+def _python_memory(trace: str) -> str | None:
     return (
         f"a task ran out of memory; {_MEMORY}"
-        if re.search(r"^(\w+\.)*\w*MemoryError\b", told, re.M)
+        if re.search(r"^(\w+\.)*\w*MemoryError\b", trace, re.M)
         else None
     )
 
 
-def _lacking_python(told: str) -> str | None:
+def _lacking_python(trace: str) -> str | None:
     """Workers of a session that another has started run the first Python on PATH, unless told otherwise."""
-    found = re.search(r"^ModuleNotFoundError: No module named '([\w.]+)'", told.partition("\tat ")[0], re.M)
+    found = re.search(r"^ModuleNotFoundError: No module named '([\w.]+)'", trace.partition("\tat ")[0], re.M)
     return found and (
         f"the Python of its workers has no {found[1]}; start the session with PYSPARK_PYTHON naming "
         "one in which cepctl is installed, such as that of this process"
     )
 
 
-def _python_error(told: str) -> str | None:
+def _python_error(trace: str) -> str | None:
     """The last line of a trace of Python, which says what went wrong, before Spark appends its own."""
-    found = re.search(r"^\w[\w.]*(Error|Exception): [^\n]*", told.partition("\tat ")[0], re.M)
+    found = re.search(r"^\w[\w.]*(Error|Exception): [^\n]*", trace.partition("\tat ")[0], re.M)
     return found and found[0].strip()
 
 
-def _java_error(told: str) -> str | None:
+def _java_error(trace: str) -> str | None:
     """The innermost cause that Java names, without the class that carries it."""
-    causes = re.findall(r"^Caused by: ([^\n]*)", told, re.M) or re.findall(r"^: ([^\n]*)", told, re.M)
+    causes = re.findall(r"^Caused by: ([^\n]*)", trace, re.M) or re.findall(r"^: ([^\n]*)", trace, re.M)
     lines = [
         line for cause in reversed(causes) if (line := re.sub(r"^([\w$]+\.)+[\w$]+: ?", "", cause).strip())
     ]
     return lines[0] if lines else None
 
 
-def _first_line(told: str) -> str | None:
-    return next((line.strip() for line in told.splitlines() if line.strip()), None)
+def _first_line(trace: str) -> str | None:
+    return next((line.strip() for line in trace.splitlines() if line.strip()), None)
 
 
 _CAUSES: tuple[Callable[[str], str | None], ...] = (

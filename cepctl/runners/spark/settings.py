@@ -83,8 +83,8 @@ def require_reachable(master: str) -> None:
             with socket.create_connection((host, port), SECONDS_TO_CONNECT):
                 return
         except OSError as problem:
-            told = "no answer" if isinstance(problem, TimeoutError) else problem.strerror or problem
-            causes.append(f"{host}:{port}: {told}")
+            reason = "no answer" if isinstance(problem, TimeoutError) else problem.strerror or problem
+            causes.append(f"{host}:{port}: {reason}")
     if causes:
         raise JobError(f"cannot reach the Spark master {master} ({'; '.join(causes)}); is it running there?")
 

@@ -34,6 +34,6 @@ def refused_at_offsets(
     if segments > MOST_SEGMENTS:
         most = f"{MOST_SEGMENTS} segments of one clock"
     why = f"it sums over {levels} clocks of its events and of those that could break it"
-    told = f", {segments} of which, {names}, are segments tied by `jump`" if segments else ""
+    tied = f", {segments} of which, {names}, are segments tied by `jump`" if segments else ""
     by_epoch = [BY_EPOCH] if segments else []
-    return too_costly(what, AT_OFFSETS, most, why + told, *by_epoch, NARROW, *remedies)
+    return too_costly(what, AT_OFFSETS, most, why + tied, *by_epoch, NARROW, *remedies)

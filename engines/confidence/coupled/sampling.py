@@ -85,13 +85,13 @@ class Sampling:
         hits, failed = np.zeros(len(matches), dtype=np.int64), np.zeros(3, dtype=np.int64)
         count = sample_size(self.error)
         seeds = self.seeds(groups, matches)
-        told = count_hits(worlds, stamps_of(events.stamps), seeds, count, hits, failed)
-        if told == CLOCKS_CONTRADICT:
+        state = count_hits(worlds, stamps_of(events.stamps), seeds, count, hits, failed)
+        if state == CLOCKS_CONTRADICT:
             raise QueryTooLargeError(
                 f"--approximate draws offsets of clocks until {count:,} satisfy the ties of their segments, "
                 f'and fewer than one of {MOST_DRAWN} does; write residual = "epoch" in the rule of the clock'
             )
-        if told == TOO_FEW_REMAIN:
+        if state == TOO_FEW_REMAIN:
             raise _too_few_remain(worlds, count, *failed.tolist())
         return matches, hits / count
 

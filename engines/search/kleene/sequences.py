@@ -83,11 +83,11 @@ class SequenceSteps:
         digits = 1
         while True:
             found = np.zeros((len(begins), digits), dtype=np.int64)
-            told = np.zeros(3, dtype=np.int64)
+            flags = np.zeros(3, dtype=np.int64)
             steps = self.first, self.last, self.length, self.offsets
-            _count(*steps, ends, begins, until, levels, found, told)
-            assert not told[_UNKNOWN], "a sequence ends where none can"
-            if not told[_FULL]:
+            _count(*steps, ends, begins, until, levels, found, flags)
+            assert not flags[_UNKNOWN], "a sequence ends where none can"
+            if not flags[_FULL]:
                 break
             digits *= 2
         return [sum(digit << (_BITS * at) for at, digit in enumerate(row)) for row in found.tolist()]
@@ -258,7 +258,7 @@ class _Changes(NamedTuple):
 
 
 @kernel
-def _count(first, last, length, offsets, ends, begins, until, levels, totals, told):
+def _count(first, last, length, offsets, ends, begins, until, levels, totals, flags):
     """Fill totals, shape (runs, digits); a run counts sequences after begins[run] and until until[run]."""
     size, digits = len(ends), totals.shape[1]
     table = np.zeros((levels, size, digits), dtype=np.int64)
@@ -266,7 +266,7 @@ def _count(first, last, length, offsets, ends, begins, until, levels, totals, to
     change = np.zeros((levels, size, digits), dtype=np.int64)
     used, changed = np.zeros((levels, size), dtype=np.bool_), np.zeros((levels, size), dtype=np.bool_)
     todo = np.empty((levels * size, 2), dtype=np.int64)
-    changes = _Changes(change, changed, todo, told)
+    changes = _Changes(change, changed, todo, flags)
     number = np.zeros(digits, dtype=np.int64)
     for run in range(len(begins)):
         begin, end = begins[run], until[run]
@@ -276,9 +276,9 @@ def _count(first, last, length, offsets, ends, begins, until, levels, totals, to
         number[:] = 0
         number[0] = 1
         table[0, start], used[0, start] = number, True
-        _enter(tree[0], start, number, told)
+        _enter(tree[0], start, number, flags)
         for layer in range(len(offsets) - 1):
-            told[_WAITING] = 0
+            flags[_WAITING] = 0
             for step in range(offsets[layer], offsets[layer + 1]):
                 members = length[step]
                 goal, most = max(first[step], begin + members), min(last[step], end - members)
@@ -288,18 +288,18 @@ def _count(first, last, length, offsets, ends, begins, until, levels, totals, to
                         if into < levels:
                             here = table[level], tree[level], used[level]
                             _longer(*here, ends, members, goal, most, number, changes, into)
-            for each in range(told[_WAITING]):
+            for each in range(flags[_WAITING]):
                 level, place = todo[each, 0], todo[each, 1]
-                _add(table[level, place], change[level, place], told)
-                _enter(tree[level], place, change[level, place], told)
+                _add(table[level, place], change[level, place], flags)
+                _enter(tree[level], place, change[level, place], flags)
                 used[level, place], changed[level, place] = True, False
                 change[level, place] = 0
         table[0, start, 0] -= 1
         for level in range(levels):
             for place in range(size):
                 if used[level, place]:
-                    _add(totals[run], table[level, place], told)
-        if told[_FULL] or told[_UNKNOWN]:
+                    _add(totals[run], table[level, place], flags)
+        if flags[_FULL] or flags[_UNKNOWN]:
             return
 
 
@@ -322,37 +322,37 @@ def _longer(table, tree, used, ends, members, goal, most, number, changes, into)
 @inner
 def _put(number, ends, place, tick, changes, into):
     """Add a number to what changes at a tick."""
-    change, changed, todo, told = changes
+    change, changed, todo, flags = changes
     if place == len(ends) or ends[place] != tick:
-        told[_UNKNOWN] = 1
+        flags[_UNKNOWN] = 1
         return
-    _add(change[into, place], number, told)
+    _add(change[into, place], number, flags)
     if not changed[into, place]:
         changed[into, place] = True
-        todo[told[_WAITING], 0], todo[told[_WAITING], 1] = into, place
-        told[_WAITING] += 1
+        todo[flags[_WAITING], 0], todo[flags[_WAITING], 1] = into, place
+        flags[_WAITING] += 1
 
 
 @inner
-def _up_to(tree, count, number, told):
+def _up_to(tree, count, number, flags):
     """The sum of the first so many numbers of a table."""
     number[:] = 0
     while count > 0:
-        _add(number, tree[count], told)
+        _add(number, tree[count], flags)
         count -= count & -count
 
 
 @inner
-def _enter(tree, place, number, told):
+def _enter(tree, place, number, flags):
     """Add a number at a place of a table to its tree."""
     at = place + 1
     while at < len(tree):
-        _add(tree[at], number, told)
+        _add(tree[at], number, flags)
         at += at & -at
 
 
 @inner
-def _add(into, other, told):
+def _add(into, other, flags):
     """Add a number to another, digit by digit."""
     carry = 0
     for digit in range(len(into)):
@@ -360,4 +360,4 @@ def _add(into, other, told):
         carry = value >> _BITS
         into[digit] = value & _DIGIT
     if carry:
-        told[_FULL] = 1
+        flags[_FULL] = 1
