@@ -46,7 +46,7 @@ class Gathered:
     """What is told while somebody gathers it; if `strict`, a warning ends what is done."""
 
     strict: bool
-    told: list[Told] = field(default_factory=list)
+    notices: list[Told] = field(default_factory=list)
 
 
 _gathered: ContextVar[Gathered | None] = ContextVar("what is told", default=None)
@@ -64,7 +64,7 @@ def gathering(*, strict: bool = False) -> Iterator[list[Told]]:
     gathered = Gathered(strict)
     before = _gathered.set(gathered)
     try:
-        yield gathered.told
+        yield gathered.notices
     finally:
         _gathered.reset(before)
 
@@ -73,13 +73,13 @@ def gather(notice: Told) -> None:
     """Keep what is told for who gathers it."""
     gathered = _gathered.get()
     if gathered is not None:
-        gathered.told.append(notice)
+        gathered.notices.append(notice)
 
 
 def gathered() -> list[Told]:
     """What was told so far to who gathers it."""
     found = _gathered.get()
-    return [] if found is None else found.told
+    return [] if found is None else found.notices
 
 
 @dataclass(frozen=True)

@@ -39,11 +39,13 @@ def server(places: OpenFolders) -> Any:
     for tool in (tools.inspect, tools.match, tools.why_not, tools.show):
         annotations = ToolAnnotations(read_only_hint=True, idempotent_hint=True, open_world_hint=False)
         # As structured content as well, every answer would be sent twice.
-        made.tool(annotations=annotations, structured_output=False)(_told(tool, ToolError))
+        made.tool(annotations=annotations, structured_output=False)(_with_errors_in_words(tool, ToolError))
     return made
 
 
-def _told(tool: Callable[..., dict[str, Any]], error: type[Exception]) -> Callable[..., dict[str, Any]]:
+def _with_errors_in_words(
+    tool: Callable[..., dict[str, Any]], error: type[Exception]
+) -> Callable[..., dict[str, Any]]:
     """The tool, whose errors that a user can mend reach the assistant as they are."""
 
     @wraps(tool)

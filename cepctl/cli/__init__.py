@@ -197,7 +197,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         help_wanted.show()
         return 2
     except click.ClickException as problem:
-        say("error", told_of(problem))
+        say("error", usage_error_text(problem))
         _hint(problem.ctx if isinstance(problem, click.UsageError) else None)
         return 2
     except (click.Abort, KeyboardInterrupt):
@@ -233,7 +233,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     return outcome if isinstance(outcome, int) else 0
 
 
-def told_of(problem: click.ClickException) -> str:
+def usage_error_text(problem: click.ClickException) -> str:
     """What is wrong with the command line, on one line in the style of all errors."""
     if isinstance(problem, click.NoSuchOption) and len(problem.possibilities or ()) > 1:
         near = get_close_matches(problem.option_name, problem.possibilities or (), 1)

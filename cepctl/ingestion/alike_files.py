@@ -169,7 +169,7 @@ def _read_at_once(known: LogFormat, files: Sequence[Small]) -> list[FileResult] 
             written=written[place],
             units=_counted(units[bounds[place] : bounds[place + 1]]),
             size=sizes[place],
-            time_forms=dict(sorted({**known.alike.told(file.forms), **written[place].forms}.items())),
+            time_forms=dict(sorted({**known.alike.forms_read(file.forms), **written[place].forms}.items())),
             ends=ends[place],
         )
         for place, file in enumerate(files)

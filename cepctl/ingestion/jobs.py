@@ -39,12 +39,12 @@ from cepctl.ingestion.summary import (
 )
 from cepctl.ingestion.task import ReadTask
 from cepctl.ingestion.templates import mine_templates, with_templates
-from cepctl.ingestion.times_told import times_told
+from cepctl.ingestion.time_notes import time_notes
 from cepctl.ingestion.unpacking import unpacked
 from cepctl.ingestion.unused import unused
 from cepctl.ingestion.writer_names import require_columns
+from cepctl.ingestion.writer_notes import notes_on_writers
 from cepctl.ingestion.writers import Written, in_written_order
-from cepctl.ingestion.writers_told import told_of_writers
 from cepctl.ingestion.writing import PartTask, write_part
 from cepctl.io.contract.message_template import templates_text
 from cepctl.io.contract.reader import LAYOUT, zones_said
@@ -145,9 +145,9 @@ def _ingest(
         notices = (
             *parts_alone([dataset_of(file) for file in parts if is_part(file)]),
             *found.notices,
-            *told_of_writers(written),
+            *notes_on_writers(written),
             *summary.notices,
-            *times_told(results, unit_of_times, options.model),
+            *time_notes(results, unit_of_times, options.model),
             *tell_unused(results, summary),
             *_nothing(summary),
         )

@@ -152,7 +152,7 @@ def _filled(column: pa.Array) -> tuple[Numbers, Flags]:
     return pc.fill_null(column.cast(pa.int64()), 0).to_numpy(zero_copy_only=False), known
 
 
-def other_times_told(found: Mapping[str, OtherTimes]) -> list[str]:
+def notes_on_other_times(found: Mapping[str, OtherTimes]) -> list[str]:
     """A line on fields that are times, the farthest from the times of their events first."""
     apart = sorted((name for name in found if found[name].apart), key=lambda name: -found[name].apart)
     notes = []

@@ -85,11 +85,11 @@ class ReadingProgress:
             return
         self._told = now
 
-        def told() -> bool:
+        def report() -> bool:
             tell(line(now - self._began))
             return True
 
-        if not beside(SideFigure.PROGRESS, told, otherwise=False):
+        if not beside(SideFigure.PROGRESS, report, otherwise=False):
             self.tell = None
 
 

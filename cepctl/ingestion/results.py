@@ -14,7 +14,7 @@ import pyarrow.compute as pc
 from cepctl.datasets.kinds import Kind, kind_of_texts
 from cepctl.ingestion.chunks import RAW_ZONE, AttributeFacts, Chunk
 from cepctl.ingestion.needed import Unneeded
-from cepctl.ingestion.other_times import OtherTimes, other_times_told
+from cepctl.ingestion.other_times import OtherTimes, notes_on_other_times
 from cepctl.ingestion.written_units import LOST_ZEROS, EndTimes, KnownTimes
 from cepctl.io.contract.log_format import Repeats
 from cepctl.io.contract.reader import NO_TIME, Reject
@@ -183,11 +183,11 @@ class FileResult:
     def remarks_without(self, left_out: Set[str]) -> tuple[str, ...]:
         """All warnings without some of the notes."""
         notes = (note.format(self.notes[note]) for note in sorted(+self.notes) if note not in left_out)
-        return (*self.warnings, *other_times_told(self.other_times), *notes)
+        return (*self.warnings, *notes_on_other_times(self.other_times), *notes)
 
     def attributes(self) -> dict[str, AttributeFacts]:
         """The facts of the attributes in all chunks together; the kind of text is told from all of it."""
-        return {name: _told(found) for name, found in self._facts().items()}
+        return {name: _with_one_kind(found) for name, found in self._facts().items()}
 
     def texts(self) -> dict[str, frozenset[Kind]]:
         """What single values of attributes look like whose type is told from all their texts."""
@@ -201,7 +201,7 @@ class FileResult:
         return facts
 
 
-def _told(facts: AttributeFacts) -> AttributeFacts:
+def _with_one_kind(facts: AttributeFacts) -> AttributeFacts:
     if not facts.text or not facts.kinds:
         return facts
     return replace(facts, kinds=frozenset[Kind]({kind_of_texts(facts.kinds)}), text=False)

@@ -65,11 +65,11 @@ def names_of_eras(
             own = np.flatnonzero(code == number)
             era[own] = np.searchsorted(steps[text], along[own], side="right") + (earlier or {}).get(text, 0)
     eras, back = np.unique(np.stack([code, era]), axis=1, return_inverse=True)
-    names = [_told(texts[number], count) if number >= 0 else None for number, count in eras.T.tolist()]
+    names = [_name_of_era(texts[number], count) if number >= 0 else None for number, count in eras.T.tolist()]
     return pa.array(names, pa.string()).take(pa.array(back.ravel()))
 
 
-def _told(name: str, era: int) -> str:
+def _name_of_era(name: str, era: int) -> str:
     return name + ERA.format(era + 1) if era else name
 
 

@@ -72,7 +72,7 @@ def granularities(events: pl.DataFrame, unit: TimeUnit) -> Findings[Grain]:
             _level(pl.col("time") + pl.col("zone"), unit).alias("level_local"),
         )
     )
-    found = _shared(_told(timed, _GROUP), _told(timed, ["source"]), unit).collect()
+    found = _shared(_steps_of_groups(timed, _GROUP), _steps_of_groups(timed, ["source"]), unit).collect()
     covered = _covered(timed, found, unit)
     grains = found.lazy().join(covered.lazy(), on=_GROUP, how="left").sort(pl.col("known").not_(), *_GROUP)
     return Findings(grains.select(_of_grains()).collect(), _grain)
@@ -95,7 +95,7 @@ def _of_grains() -> list[pl.Expr]:
     ]
 
 
-def _told(timed: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
+def _steps_of_groups(timed: pl.LazyFrame, group: list[str]) -> pl.LazyFrame:
     """Per group the greatest step, in which zone, and the shares of times that tell it."""
     shares = timed.group_by(group).agg(
         pl.len().alias("times"),

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from cepctl.library.execution import runner_of
 from cepctl.library.ingest import Ingested, written
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.options import PathText, Uncertainty
 from cepctl.library.raw_input import RawInput, ingest_options
 from cepctl.matching.execution import AUTO
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from cepctl.matching.execution import RunnerChoice
 
 
-@told_in_keywords
+@errors_in_keywords
 def assign(
     events: PathText,
     output: PathText,

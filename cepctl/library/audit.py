@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, Unpack
 from cepctl.errors import UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
 from cepctl.library.raw_input import RawInput, given_ingest_options, ingest_options
@@ -55,7 +55,7 @@ class Audited:
         return held.getvalue().rstrip()
 
 
-@told_in_keywords
+@errors_in_keywords
 def audit(events: Events, *, max_memory: str | None = None, **reading: Unpack[EventOptions]) -> Audited:
     """Tell what the times of events are worth: zones, units, steps back, second times, open orders, clocks.
 

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import UnsupportedQueryError, UsageError
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.laws import LawFile
 from cepctl.library.notices import tell_plan
 from cepctl.library.options import PathText, TruthKeywords
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
 CASE = "case_id"
 
 
-@told_in_keywords
+@errors_in_keywords
 def calibrate(
     query: str | Path | None,
     events: Events,

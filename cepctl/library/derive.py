@@ -23,7 +23,7 @@ from cepctl.errors import QuerySemanticError
 from cepctl.language.ast import Attribute, EventTime, Query
 from cepctl.library.events import paths_of
 from cepctl.library.ingest import Ingested, ingested
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.options import PathText
 from cepctl.library.query_text import query_text
 from cepctl.library.raw_input import RawInput, ingest_options
@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from cepctl.library.events import Events
 
 
-@told_in_keywords
+@errors_in_keywords
 def derive(
     query: str | Path, events: Events, output: PathText, *, event_type: str, overwrite: bool = False
 ) -> Ingested:

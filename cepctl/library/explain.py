@@ -15,7 +15,7 @@ from cepctl.laws.choices import MOST_SETS_ALIVE
 from cepctl.library.clock_evidence import recorded_files
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_datasets
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.laws import LawChoice, LawFile
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input, require_choice
@@ -66,7 +66,7 @@ class Explanation:
         return held.getvalue().rstrip()
 
 
-@told_in_keywords
+@errors_in_keywords
 def explain(
     query: str | Path,
     events: Events | None = None,

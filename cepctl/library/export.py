@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from cepctl.errors import EventSchemaError, JobError, UsageError
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
 from cepctl.library.outputs import refuse_overwriting
@@ -41,7 +41,7 @@ class Exported:
     cases: int = 0
 
 
-@told_in_keywords
+@errors_in_keywords
 def export_xes(
     events: Events,
     output: PathText,

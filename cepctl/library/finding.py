@@ -28,7 +28,7 @@ from cepctl.library.offered_estimates import offering_no_estimate
 from cepctl.library.question import Question
 from cepctl.library.raw_input import given_ingest_options
 from cepctl.library.selection import Matching
-from cepctl.library.sketch import told_by_sketches
+from cepctl.library.sketch import inputs_by_sketches
 from cepctl.library.summary import MatchSummary, answer_of
 from cepctl.matching.execution import Execution
 from cepctl.matching.raw_times import counts_of_rows
@@ -150,7 +150,7 @@ def opened_search(
     if question.matching.exists:
         plan = for_existence(plan)
     if question.sketch == "auto" and question.execution.engine == "event":
-        inputs = told_by_sketches(plan, inputs)
+        inputs = inputs_by_sketches(plan, inputs)
     type_counts = inputs.schema.type_counts
     options = question.matching.options(
         *(plan, type_counts, question.kleene),

@@ -11,7 +11,7 @@ from cepctl.errors import EventSchemaError, UnsupportedQueryError
 from cepctl.library.assumed_order import without_assumed_order
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
 from cepctl.library.raw_input import RawInput, given_ingest_options
@@ -29,7 +29,7 @@ _COPIES = 4
 """Events are held as they are read, as masses, in order and as clusters."""
 
 
-@told_in_keywords
+@errors_in_keywords
 def follows(
     events: Events,
     *,

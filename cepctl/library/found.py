@@ -30,7 +30,7 @@ class Found:
     behind: Callable[[], FoundRows] | None = None
 
 
-def told(rows: pa.Table) -> pa.Table:
+def without_raw_times(rows: pa.Table) -> pa.Table:
     """Rows without what only the summary looks at."""
     from cepctl.plan.plan import FOUND_AT_RAW_TIMES
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Unpack
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.execution import runner_of
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import IngestKeywords, PathText, raw_input, reading_in
 from cepctl.library.outputs import refuse_overwriting
@@ -54,7 +54,7 @@ class Ingested:
         )
 
 
-@told_in_keywords
+@errors_in_keywords
 def ingest(
     paths: Events,
     output: PathText,

@@ -14,7 +14,7 @@ import pyarrow as pa
 from cepctl.io.contract.message_template import TEMPLATE
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.notices import tell_reading
 from cepctl.library.options import EventOptions, raw_input
 from cepctl.library.raw_input import RawInput, given_ingest_options
@@ -59,7 +59,7 @@ class Inspected:
         return held.getvalue().rstrip()
 
 
-@told_in_keywords
+@errors_in_keywords
 def inspect(events: Events, *, max_memory: str | None = None, **reading: Unpack[EventOptions]) -> Inspected:
     """Count and measure events: types, attributes, span, and how far their times can be trusted.
 

@@ -60,7 +60,7 @@ def _named(option: str, written: str, value: str) -> str:
     return f"{keyword}{value}" if keyword in keywords() else written
 
 
-def told_in_keywords(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
+def errors_in_keywords(call: Callable[_Arguments, _Result]) -> Callable[_Arguments, _Result]:
     """A call whose errors name keywords."""
 
     @wraps(call)

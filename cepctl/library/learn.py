@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Unpack
 
 from cepctl.errors import UnsupportedQueryError, UsageError
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.options import TruthKeywords
 from cepctl.library.raw_input import RawInput
 from cepctl.library.true_events import TruthAsked, asked_in, events_told, truth_of
@@ -26,7 +26,7 @@ ONE_BLUR = (
 NO_CLOCKS = "learn takes no shared clocks, whose events err together: it learns from events that err alone"
 
 
-@told_in_keywords
+@errors_in_keywords
 def learn(
     events: Events,
     *,

@@ -16,7 +16,7 @@ from cepctl.laws.choices import MOST_SETS_ALIVE, Beyond
 from cepctl.library.events import paths_of
 from cepctl.library.exclusions import refuse_for_datasets
 from cepctl.library.finding import planned
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.laws import LawChoice, law_choice
 from cepctl.library.match import match as matches_of
 from cepctl.library.options import EventOptions, PathText, raw_input
@@ -84,7 +84,7 @@ class Reasons:
     __repr__ = __str__
 
 
-@told_in_keywords
+@errors_in_keywords
 def show(
     query: str | Path,
     events: Events,
@@ -141,7 +141,7 @@ def show(
     return Shown(ids, found)
 
 
-@told_in_keywords
+@errors_in_keywords
 def why_not(
     query: str | Path, events: Events, *, max_memory: str | None = None, **reading: Unpack[EventOptions]
 ) -> Reasons:
@@ -176,7 +176,7 @@ def why_not(
             raise type(problem)(f"why_not cannot tell: {problem}") from None
 
 
-@told_in_keywords
+@errors_in_keywords
 def report(
     query: str | Path,
     events: Events,

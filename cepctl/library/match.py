@@ -12,7 +12,7 @@ from cepctl.library.events import paths_of
 from cepctl.library.exclusions import asked_of, refuse_excluded, refuse_for_datasets
 from cepctl.library.execution import execution_of
 from cepctl.library.finding import find_matches
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.laws import law_choice
 from cepctl.library.matches import TIMES, Matches, Times
 from cepctl.library.options import SKETCH_USES, MatchKeywords, raw_input, reading_in, require_choice
@@ -31,7 +31,7 @@ _PLAIN = ("min_confidence", "top_k", "max_matches", "approximate", "no_given", "
 """What `Matching` has as it is told."""
 
 
-@told_in_keywords
+@errors_in_keywords
 def match(
     query: str | Path,
     events: Events,

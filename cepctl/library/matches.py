@@ -13,7 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING, Any, Literal
 
 from cepctl.errors import JobError, UsageError
-from cepctl.library.found import Found, told
+from cepctl.library.found import Found, without_raw_times
 from cepctl.library.notebook import python_rows
 from cepctl.side_figures import SideFigure, beside
 
@@ -120,7 +120,7 @@ class Matches:
     def table(self) -> pa.Table:
         """All rows as the engines give them, times in ticks; raises as `arrow` does."""
         self._require_files()
-        return told(self._found.rows.table())
+        return without_raw_times(self._found.rows.table())
 
     def blocks(self, limit: int | None = None) -> Iterator[pa.Table]:
         """The rows as the engines give them, times in ticks, one block or more; at most `limit` of them."""
@@ -130,7 +130,7 @@ class Matches:
         """What makes these blocks, each in any thread; without `nested` perhaps without nested lists."""
         self._require_files()
         for piece in self._found.rows.pieces(limit, nested=nested):
-            yield partial(_told_of, piece)
+            yield partial(_shown_rows, piece)
 
     def __iter__(self) -> Iterator[dict[str, Any]]:
         for block in self.blocks():
@@ -224,8 +224,8 @@ class Matches:
             raise JobError("these matches are closed, and their rows lay in temporary files; match again")
 
 
-def _told_of(piece: Piece) -> pa.Table:
-    return told(piece())
+def _shown_rows(piece: Piece) -> pa.Table:
+    return without_raw_times(piece())
 
 
 def _close(opened: ExitStack, process: int) -> None:

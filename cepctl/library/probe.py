@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.notices import tell_plan
 from cepctl.library.options import PathText
 from cepctl.library.query_text import query_text
@@ -40,7 +40,7 @@ class Probe:
         return int(self.rows.num_rows)
 
 
-@told_in_keywords
+@errors_in_keywords
 def probe(query: str | Path, sources: PathText | Sequence[PathText]) -> Probe:
     """Ask sketches where a query can have matches.
 

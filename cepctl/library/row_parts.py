@@ -125,7 +125,7 @@ def _of_parts(blocks: Iterator[pa.Table]) -> Iterator[Iterable[pa.Table]]:
 
 def _write(path: Path, blocks: Iterable[pa.Table], shown: PresentedRows) -> int:
     from cepctl.io.rows.encoding import encoded_rows
-    from cepctl.library.found import told
+    from cepctl.library.found import without_raw_times
 
     rows = 0
 
@@ -133,7 +133,7 @@ def _write(path: Path, blocks: Iterable[pa.Table], shown: PresentedRows) -> int:
         nonlocal rows
         for block in blocks:
             rows += block.num_rows
-            yield told(block)
+            yield without_raw_times(block)
 
     try:
         with path.open("wb") as stream:

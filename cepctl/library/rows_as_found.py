@@ -13,7 +13,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from cepctl.library.finding import Ran, opened_search, summary_of
-from cepctl.library.found import told
+from cepctl.library.found import without_raw_times
 from cepctl.library.question import Question
 from cepctl.matching.raw_times import tell_unjudged
 from cepctl.matching.run import rows_as_found
@@ -61,7 +61,7 @@ class RowsAsFound:
 
         execution, progress = self.question.execution, self.ran.progress
         nothing = with_text(schema_for(self.plan, self.options).empty_table())
-        yield partial(told, nothing)
+        yield partial(without_raw_times, nothing)
         for rows in rows_as_found(self.plan, self.inputs, self.options, execution, progress):
             if not rows.num_rows:
                 continue
@@ -70,7 +70,7 @@ class RowsAsFound:
                 yield partial(self._made, piece)
 
     def _made(self, piece: Piece) -> pa.Table:
-        rows = told(piece())
+        rows = without_raw_times(piece())
         if len(self.first) < KEPT:
             self.first.extend(rows.column("match").slice(0, KEPT).to_pylist())
         return rows

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from cepctl.errors import UsageError
-from cepctl.library.keywords import told_in_keywords
+from cepctl.library.keywords import errors_in_keywords
 from cepctl.library.options import PathText
 from cepctl.library.outputs import refuse_overwriting
 from cepctl.library.raw_input import RawInput
@@ -48,7 +48,7 @@ class Sketched:
         return f"{counted(self.events, 'event')} by type{by} in {self.path} ({bits:.1f} bits per event)"
 
 
-@told_in_keywords
+@errors_in_keywords
 def sketch(
     events: PathText | Sequence[PathText],
     *,
@@ -98,14 +98,14 @@ def sketched(paths: Sequence[str], on: Sequence[str], output: str | None, share:
         raise UsageError("there are no datasets: name one or more")
     if output is not None:
         refuse_overwriting({"-o": output}, paths, RawInput())
-        return [_told(make_sketch(sources, indexed, output, usable_cores(), share))]
+        return [_sketched(make_sketch(sources, indexed, output, usable_cores(), share))]
     targets = []
     for path, source in zip(dict.fromkeys(paths), sources, strict=True):
         if isinstance(source, Sketch):
             raise UsageError(f"{path} is a sketch; name a directory with -o to make one sketch of several")
         targets.append(place_beside(source.location))
     return [
-        _told(make_sketch([source], indexed, target, usable_cores(), share))
+        _sketched(make_sketch([source], indexed, target, usable_cores(), share))
         for source, target in zip(sources, targets, strict=True)
     ]
 
@@ -136,7 +136,7 @@ def refuse_unsketchable(dataset: str, on: Sequence[str], share: float) -> None:
     refuse_foreign(SketchFolder.at(place_beside(Location.of(dataset))))
 
 
-def _told(made: Made) -> Sketched:
+def _sketched(made: Made) -> Sketched:
     for name in made.dropped:
         tell(READING, "note", f"{made.path} does not know '{name}', which some of its sources lack")
     on = (*made.indexed.values, *(f"{name}:range" for name in made.indexed.ranges))
@@ -153,7 +153,7 @@ def read_by_sketches(plan: Plan, inputs: EventInputs) -> tuple[EventInputs, str 
     return found.inputs, f"{found.read:,} of {counted(found.of, 'row group')} to be read"
 
 
-def told_by_sketches(plan: Plan, inputs: EventInputs) -> EventInputs:
+def inputs_by_sketches(plan: Plan, inputs: EventInputs) -> EventInputs:
     """The inputs with what sketches leave to be read of them; logs what that is, or why it is everything."""
     found = _narrowed(plan, inputs)
     if found is None:

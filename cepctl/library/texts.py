@@ -17,7 +17,7 @@ _SHOWN = 3
 
 def no_numbers(inputs: EventInputs, attributes: Sequence[str]) -> list[str]:
     """A line for each of these attributes of text: how many of its values are no numbers, and where."""
-    return [_told(inputs, name) for name in dict.fromkeys(attributes) if name not in FIXED_COLUMNS]
+    return [_finding_text(inputs, name) for name in dict.fromkeys(attributes) if name not in FIXED_COLUMNS]
 
 
 def holds_numbers(inputs: EventInputs, name: str) -> bool:
@@ -35,7 +35,7 @@ def _others(values: pl.DataFrame, name: str) -> pl.DataFrame:
     return values.filter(pl.col(name).str.strip_chars().cast(pl.Float64, strict=False).is_null())
 
 
-def _told(inputs: EventInputs, name: str) -> str:
+def _finding_text(inputs: EventInputs, name: str) -> str:
     frame = _values(inputs, name)
     others = _others(frame, name)
     if not len(others):

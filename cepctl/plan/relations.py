@@ -116,10 +116,10 @@ _WORDS: Mapping[Interrelation, str] = {
 
 def relations_in_words(query: Query) -> tuple[str, ...]:
     """The relations that WHERE asks for, each as written and in words."""
-    return tuple(_told(each) for each in conjuncts(query.where) if isinstance(each, Allen))
+    return tuple(_relation_text(each) for each in conjuncts(query.where) if isinstance(each, Allen))
 
 
-def _told(relation: Allen) -> str:
+def _relation_text(relation: Allen) -> str:
     words = "; or ".join(
         _WORDS[each].format(a=relation.left, b=relation.right) for each in relation.relations
     )

@@ -135,11 +135,12 @@ def _filled(
     """The datasets, of whose parts the numbers of spans and row groups are known, and whether events last."""
     counted = iter(sizes)
     return tuple(
-        replace(each, parts=tuple(_told(part, *next(counted)) for part in each.parts)) for each in datasets
+        replace(each, parts=tuple(_with_sizes(part, *next(counted)) for part in each.parts))
+        for each in datasets
     )
 
 
-def _told(part: SketchedPart, spans: int, row_groups: int, lasting: bool) -> SketchedPart:
+def _with_sizes(part: SketchedPart, spans: int, row_groups: int, lasting: bool) -> SketchedPart:
     return replace(part, spans=spans, row_groups=row_groups, lasting=lasting)
 
 

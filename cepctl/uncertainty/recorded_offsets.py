@@ -121,7 +121,7 @@ class RecordedOffset:
 
     def names(self, by: str, pieces: Indexes) -> pa.Array:
         """The clock of each event: `node=n7#3` for a segment, `node=n7@2` for an epoch; else null."""
-        return self._told(pieces, lambda group: self._name(group, by)).dictionary_decode()
+        return self._texts_of_pieces(pieces, lambda group: self._name(group, by)).dictionary_decode()
 
     def _name(self, group: int, by: str) -> str:
         own, piece = self.records, int(self.residuals.first[group])
@@ -141,7 +141,7 @@ class RecordedOffset:
                 self._texts[group, unit] = self._text(group, unit)
             return self._texts[group, unit]
 
-        return self._told(pieces, text)
+        return self._texts_of_pieces(pieces, text)
 
     def _text(self, group: int, unit: TimeUnit) -> str:
         own, residuals = self.records, self.residuals
@@ -165,7 +165,7 @@ class RecordedOffset:
         ahead, ahead_to = own.ahead[first[group] : beyond], own.ahead_to[first[group] : beyond]
         return bool(((ahead == ahead_to) & (ahead % unit.nanoseconds == 0)).all())
 
-    def _told(self, pieces: Indexes, tell: Callable[[int], str]) -> pa.DictionaryArray:
+    def _texts_of_pieces(self, pieces: Indexes, tell: Callable[[int], str]) -> pa.DictionaryArray:
         """What is told of the residual of each piece, once for each; null without a piece."""
         residuals = self.residuals
         none = len(residuals.first)

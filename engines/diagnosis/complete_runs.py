@@ -37,7 +37,7 @@ from cepctl.engines.diagnosis.worlds_left import WorldsLeft, in_world
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import read_sets_listed, runs_asked
 from cepctl.engines.event.run_alternative import RunAlternative
-from cepctl.engines.event.run_search import RunsTold
+from cepctl.engines.event.run_search import RunTally
 from cepctl.engines.event.runs_prepared import RunsAsked, read_sets_of_each_size
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.printer import expression_to_text
@@ -118,7 +118,7 @@ def _listed_read_sets(asked: RunsAsked, rows: Indexes) -> Listed:
 def listed_runs(plan: Plan, reading: RunReading, events: Events, rows: Indexes) -> Listed:
     """The runs that a match would find, and some of those that it leaves out."""
     found: list[tuple[RunAlternative, Indexes]] = []
-    strictly, loosely = RunsTold(BINDINGS), RunsTold(BINDINGS, PAIRS)
+    strictly, loosely = RunTally(BINDINGS), RunTally(BINDINGS, PAIRS)
     breakable = plan.strategy.asks_others or any(each.negated for each in reading.of.components)
     for each in (strictly, loosely) if breakable else (strictly,):
         asked = runs_asked(plan, reading.of, events, _OPTIONS, each)
@@ -128,7 +128,7 @@ def listed_runs(plan: Plan, reading: RunReading, events: Events, rows: Indexes) 
 
 
 def _grown(
-    asked: RunsAsked, absent: tuple[int, ...], told: RunsTold, known: list[tuple[RunAlternative, Indexes]]
+    asked: RunsAsked, absent: tuple[int, ...], tally: RunTally, known: list[tuple[RunAlternative, Indexes]]
 ) -> list[tuple[RunAlternative, Indexes]]:
     """Whole runs that are not known; of more than twice BINDINGS evenly spaced ones of each form."""
     before = {run.form_of.taken: rows for run, rows in known}
@@ -138,10 +138,10 @@ def _grown(
             rows = asked.whole(run)
             found.append((run, _beside(rows, before.get(run.form_of.taken, rows[:0]))[::step]))
             while sum(len(each) for _, each in found) > 2 * BINDINGS:
-                told.sampled, step = True, 2 * step
+                tally.sampled, step = True, 2 * step
                 found = [(each, rows[::2]) for each, rows in found]
     except QueryTooLargeError:
-        told.sampled = True
+        tally.sampled = True
     return found
 
 
@@ -162,13 +162,13 @@ def _rules(plan: Plan, reading: Alternative) -> Iterator[Condition]:
         yield Condition("absence", plan.strategy.word)
 
 
-def _losses(reading: Alternative, told: RunsTold) -> Iterator[Loss]:
+def _losses(reading: Alternative, tally: RunTally) -> Iterator[Loss]:
     """What kept events from groups, beside what a single member tells of."""
     for link in reading.links:
         if _reads_several(reading, link):
             condition = Condition("group", expression_to_text(link.expression))
-            yield Loss(condition, told.rejected.get(link, 0))
-    for text, count in told.rejected.items():
+            yield Loss(condition, tally.rejected.get(link, 0))
+    for text, count in tally.rejected.items():
         if isinstance(text, str):
             yield Loss(Condition("group", text), count)
 

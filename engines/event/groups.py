@@ -125,7 +125,7 @@ def _schema(plan: Plan, options: MatchOptions, judge: RawTimeJudge | None, why: 
         of_law=options.columns_of_law(plan),
     )
     if judge is not None:
-        schema = judge.told_in(schema)
+        schema = judge.with_reason(schema)
     return schema.with_metadata({**(schema.metadata or {}), WHY_TOO_COSTLY: why}) if why else schema
 
 

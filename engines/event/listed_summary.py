@@ -353,7 +353,7 @@ def _first_alike(match: Indexes, asked: Indexes, count: int) -> Indexes:
 
 
 @contextmanager
-def told_as_listing(plan: Plan) -> Iterator[None]:
+def refused_as_listing(plan: Plan) -> Iterator[None]:
     """What is too large is said to be listed, and why it is."""
     try:
         yield

@@ -251,9 +251,9 @@ def _summaries(
         yield from concurrently(telling(parts, on_progress), options.threads)
         return
     from cepctl.engines.event.kleene_summary import reaching
-    from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
+    from cepctl.engines.event.listed_summary import ListedSummary, refused_as_listing
 
-    with told_as_listing(source.plan):
+    with refused_as_listing(source.plan):
         if listed is None or len(listed.sources) < len(prepared):
             found = matches_of_each(prepared, _owned_ahead(source.plan, owned), options, on_progress)
         else:
@@ -276,13 +276,13 @@ def _prepared(
     require_summary(plan)
     if not listing_reasons(plan):
         return prepared_alternatives(plan, events, options), None
-    from cepctl.engines.event.listed_summary import ListedSummary, told_as_listing
+    from cepctl.engines.event.listed_summary import ListedSummary, refused_as_listing
 
     def look(held: HeldMatches) -> None:
         ListedSummary.of(held.sources, held.found, owned).require_few()
 
     held = HeldMatches(plan, options, _owned_ahead(plan, owned), look)
-    with told_as_listing(plan):
+    with refused_as_listing(plan):
         return prepared_alternatives(plan, events, options, held.add), held
 
 

@@ -19,7 +19,7 @@ from cepctl.plan.plan import Alternative, Plan, Scope
 from cepctl.plan.support import refuse_intervals, refuse_lasting_groups, require_engine
 
 if TYPE_CHECKING:
-    from cepctl.engines.event.run_search import RunsTold
+    from cepctl.engines.event.run_search import RunTally
     from cepctl.engines.event.runs_prepared import RunsAsked
 
 
@@ -71,9 +71,9 @@ def _prepared(
 
 
 def runs_asked(
-    plan: Plan, reading: Alternative, events: Events, options: MatchOptions, told: RunsTold | None = None
+    plan: Plan, reading: Alternative, events: Events, options: MatchOptions, tally: RunTally | None = None
 ) -> RunsAsked:
-    """The runs of a reading; `told` hears what becomes of them.
+    """The runs of a reading; `tally` hears what becomes of them.
 
     Raises
     ------
@@ -92,7 +92,7 @@ def runs_asked(
         for component, fitting in zip(reading.components, candidates, strict=True):
             if events.last([fitting]):
                 refuse_lasting_groups(component)
-    return RunsAsked(plan, reading, events, candidates, options, told, of_intervals)
+    return RunsAsked(plan, reading, events, candidates, options, tally, of_intervals)
 
 
 def _candidates(reading: Alternative, events: Events) -> tuple[tuple[Indexes, ...], bool]:

@@ -78,7 +78,7 @@ class RawTimeJudge:
             return judgements(np.any(found, axis=0), self.times.judgeable(matches.bound))
         return found_at_raw_times(self.times, matches.bound)
 
-    def told_in(self, schema: pa.Schema) -> pa.Schema:
+    def with_reason(self, schema: pa.Schema) -> pa.Schema:
         """The schema of rows that were judged, which also says why some were not."""
         return schema.with_metadata({WHY_UNJUDGED: self.why_not}) if self.why_not else schema
 

@@ -115,7 +115,7 @@ class RunAlternative(PreparedAlternative):
         """How its runs take one more event."""
         search = self.search_within_gaps()
         growth = RunGrowth(search, self.searched, self.conditions, self.takers, self.unfinished_system)
-        if growth.asked.told is None:
+        if growth.asked.tally is None:
             return growth
         # What is asked of the times of first and last members is then asked of whole runs.
         return replace(growth, search=replace(search, system=self.unfinished_system))

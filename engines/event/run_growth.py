@@ -138,7 +138,7 @@ class RunGrowth:
         taken, components = self.conditions.taken, self.conditions.reading.components
         others = [] if self.takers is None else [i for i in self.takers.instead_of(column) if i in taken]
         behind = [i for i in others if i > taken[column]]
-        if self.asked.told is None:
+        if self.asked.tally is None:
             return behind
         groups = [i for i in others if components[i].kleene and i != taken[column]]
         return groups if self.asked.loosely else [*{*behind, *groups}]

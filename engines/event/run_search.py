@@ -16,7 +16,7 @@ from cepctl.plan.plan import Link
 
 
 @dataclass
-class RunsTold:
+class RunTally:
     """What becomes of runs as they grow, and how many of them are followed.
 
     `rejected`: how many groups a condition, or what is asked beside conditions, does not let grow or end.  Of
@@ -50,19 +50,19 @@ class RunSearch:
 
     `fitting`, shape (components, events): which events fit each component of the reading alone.  `finished`:
     whether a group at the end has to pass its filters; a longer one may, where a shorter one does not.
-    `told` hears of what is left out.
+    `tally` hears of what is left out.
     """
 
     conditions: RunConditions
     fitting: Flags
     takers: Takers | None
     finished: bool = True
-    told: RunsTold | None = None
+    tally: RunTally | None = None
 
     @property
     def loosely(self) -> bool:
         """Whether runs are listed loosely."""
-        return self.told is not None and self.told.pairs is not None
+        return self.tally is not None and self.tally.pairs is not None
 
     def is_loose(self, place: int) -> bool:
         """Whether the event at a place may be taken though another one certainly breaks the run.
@@ -86,8 +86,8 @@ class RunSearch:
         everyone = np.arange(len(rows))
         component, event = self.conditions.taken[place], rows[:, place]
         asked = self.conditions
-        if self.told is not None:
-            asked = replace(asked, heard=self.told.reject)
+        if self.tally is not None:
+            asked = replace(asked, heard=self.tally.reject)
         keep = asked.fit(component, rows, place, everyone, event)
         if place:
             keep &= self.conditions.may_go_on(rows, place)
@@ -117,9 +117,9 @@ class RunSearch:
                 some = np.flatnonzero(self.fitting[component, event])
                 before = int(found.sum())
                 found[some] |= self.conditions.fit(component, rows, place, some, event[some])
-                if self.told is not None:
+                if self.tally is not None:
                     name = self.conditions.reading.components[component].variable
-                    self.told.reject(f"{name}, which takes what fits it, too,", int(found.sum()) - before)
+                    self.tally.reject(f"{name}, which takes what fits it, too,", int(found.sum()) - before)
         return found
 
 

@@ -18,7 +18,7 @@ from cepctl.engines.event.read_sets import ReadSetAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import RunConditions
 from cepctl.engines.event.run_growth import RunGrowth
-from cepctl.engines.event.run_search import RunSearch, RunsTold
+from cepctl.engines.event.run_search import RunSearch, RunTally
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
@@ -63,7 +63,7 @@ def prepared_runs(asked: RunsAsked) -> Iterator[RunAlternative]:
 class RunsAsked:
     """The runs of a reading, whatever the sizes of their groups.
 
-    `candidates`: which events fit each component alone.  `told` hears what becomes of them.
+    `candidates`: which events fit each component alone.  `tally` hears what becomes of them.
     `of_intervals`: whether some may last.
     """
 
@@ -72,7 +72,7 @@ class RunsAsked:
     events: Events
     candidates: tuple[Indexes, ...]
     options: MatchOptions
-    told: RunsTold | None = None
+    tally: RunTally | None = None
     of_intervals: bool = False
 
     @cached_property
@@ -104,7 +104,7 @@ class RunsAsked:
         """Those that have taken their first event."""
         found = self.of_sizes(sizes)
         rows = found.growth.started()
-        return replace(found, begun=rows if self.told is None else self.told.few(rows), taken=1)
+        return replace(found, begun=rows if self.tally is None else self.tally.few(rows), taken=1)
 
     def without(self, absent: Sequence[int]) -> Iterator[RunAlternative]:
         """All sizes of groups of runs in which some of what may be absent is, and nothing else."""
@@ -138,9 +138,9 @@ class RunsAsked:
                 source,
                 self._through(replace(longer, begun=rows, taken=source.taken), source.taken + events),
             )
-            if self.told is not None and size <= component.least:
+            if self.tally is not None and size <= component.least:
                 ended = len(shorter.begun) - len(distinct_rows(source.begun[:, : shorter.taken]).first)
-                self.told.reject(f"count({component.variable}[]) >= {component.least}", ended)
+                self.tally.reject(f"count({component.variable}[]) >= {component.least}", ended)
 
     def _through(self, source: RunAlternative, taken: int) -> RunAlternative:
         """Runs that have taken so many events; groups pass their filters as they are left."""
@@ -153,16 +153,16 @@ class RunsAsked:
 
     def _longer(self, growth: RunGrowth, rows: Indexes, taken: int, until: int) -> Indexes:
         for column in range(taken, until):
-            if self.told is not None:
-                rows = self.told.few(rows, len(self.candidates[growth.conditions.taken[column]]))
+            if self.tally is not None:
+                rows = self.tally.few(rows, len(self.candidates[growth.conditions.taken[column]]))
             rows = growth.longer(rows, column)
-        return rows if self.told is None else self.told.few(rows)
+        return rows if self.tally is None else self.tally.few(rows)
 
     def _left(self, group: int, source: RunAlternative) -> RunAlternative:
-        """Where it is told what becomes of them, those whose group passes its filters: each group once."""
-        if self.told is None:
+        """Where a tally is kept, those whose group passes its filters: each group once."""
+        if self.tally is None:
             return source
-        conditions = replace(source.conditions, heard=self.told.reject)
+        conditions = replace(source.conditions, heard=self.tally.reject)
         rows = source.begun
         for component in self.reading.turn(group):
             rows = rows[conditions.may_be_left(component, rows[:, : source.taken])]
@@ -341,13 +341,13 @@ def _prepared(asked: RunsAsked, sizes: Mapping[int, int]) -> RunAlternative:
         whole = [(place, takers.whole(i)) for i, place in form.rivals.items()]
         rules = tuple(takers.rule(place, stretch) for place, stretch in whole if stretch is not None)
         shape = replace(shape, rules=(*_of_lead(shape, form), *rules))
-    growth = RunSearch(conditions, asked.fitting, takers, told=asked.told)
+    growth = RunSearch(conditions, asked.fitting, takers, tally=asked.tally)
     search = Search.of_unrolled(plan, form, asked.candidates, growth)
     begun = np.full((0, len(search.singles)), NOT_BOUND)
     known = tuple(
         each
         for each in reading.member_timings
-        if asked.told is None and "last" not in (each.left_member, each.right_member)
+        if asked.tally is None and "last" not in (each.left_member, each.right_member)
     )
     unfinished = form.alternative
     if known != reading.member_timings:

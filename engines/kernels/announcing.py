@@ -73,22 +73,22 @@ def compiling_seconds() -> float:
 
 
 @contextmanager
-def kernels_told(listener: Callable[[int, float], None]) -> Iterator[None]:
+def hearing_of_kernels(listener: Callable[[int, float], None]) -> Iterator[None]:
     """Meanwhile tell how many kernels are compiled, and in how many seconds."""
     done, seconds = _state.done, _state.seconds_now()
 
-    def told() -> None:
+    def heard() -> None:
         listener(_state.done - done, _state.seconds_now() - seconds)
 
-    _listeners.append(told)
+    _listeners.append(heard)
     try:
         yield
     finally:
-        _listeners.remove(told)
+        _listeners.remove(heard)
 
 
 @contextmanager
-def kept_told(listener: Callable[[], None]) -> Iterator[None]:
+def hearing_of_kept_kernels(listener: Callable[[], None]) -> Iterator[None]:
     """Meanwhile tell of each kernel that is kept, also of one that another calls, which waits for it."""
     _keepers.append(listener)
     try:

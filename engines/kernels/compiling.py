@@ -21,7 +21,7 @@ from select import select
 from threading import Lock, Thread
 from typing import Any
 
-from cepctl.engines.kernels.announcing import kept_told
+from cepctl.engines.kernels.announcing import hearing_of_kept_kernels
 from cepctl.engines.kernels.beside import PROGRAM
 from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
 from cepctl.engines.kernels.signatures import Signature, examples_of
@@ -70,31 +70,31 @@ class AskedLines:
                 return [*lines, self._rest]
 
 
-def run(told: int | None = None, before: Sequence[str] = ()) -> None:
+def run(channel: int | None = None, before: Sequence[str] = ()) -> None:
     """Compile what is asked for, one after the other, until nobody asks any more or nothing can be kept.
 
-    One that begins anew knows where it writes bytes (`told`), and what was read `before`.
+    One that begins anew knows where it writes bytes (`channel`), and what was read `before`.
     """
     asked = AskedLines(before)
     Thread(target=asked.listen, daemon=True).start()
-    if told is None:
-        told = os.dup(sys.stdout.fileno())
-        os.set_inheritable(told, True)
+    if channel is None:
+        channel = os.dup(sys.stdout.fileno())
+        os.set_inheritable(channel, True)
         os.dup2(sys.stderr.fileno(), sys.stdout.fileno())  # whatever else prints is not counted
     gc.set_threshold(*_COLLECT_AFTER)
     while True:
         line = asked.next()
         name, signature = json.loads(line)
-        with kept_told(partial(_make_room, told, line, asked)):
+        with hearing_of_kept_kernels(partial(_make_room, channel, line, asked)):
             if not compile_kernel(name, _tuples(signature)):
                 return
-        os.write(told, b".")
+        os.write(channel, b".")
 
 
-def _make_room(told: int, line: str, asked: AskedLines) -> None:
+def _make_room(channel: int, line: str, asked: AskedLines) -> None:
     """Begin anew where too much is held; what is kept by now is found then."""
     if held_bytes() > MOST_BYTES:
-        command = python_command(PROGRAM, str(told), line, *asked.left())
+        command = python_command(PROGRAM, str(channel), line, *asked.left())
         os.execv(command[0], command)
 
 

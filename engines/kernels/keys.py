@@ -148,7 +148,7 @@ def made_by() -> str:
 def _own_content(kernel: Any) -> tuple[str, tuple[Any, ...]]:
     """The content of one kernel, and the kernels that it calls."""
     function, called = kernel.py_func, list[Any]()
-    options = sorted((name, _told(value, called)) for name, value in kernel.targetoptions.items())
+    options = sorted((name, _described(value, called)) for name, value in kernel.targetoptions.items())
     closed_over = [cell.cell_contents for cell in function.__closure__ or ()]
     bound = [function.__defaults__, function.__kwdefaults__, *closed_over]
     known = {
@@ -157,8 +157,8 @@ def _own_content(kernel: Any) -> tuple[str, tuple[Any, ...]]:
         for name in code.co_names
         if name in function.__globals__
     }
-    constants = [f"{name} {_told(value, called)}" for name, value in sorted(known.items())]
-    values = [_told(value, called) for value in (*bound, function.__code__)]
+    constants = [f"{name} {_described(value, called)}" for name, value in sorted(known.items())]
+    values = [_described(value, called) for value in (*bound, function.__code__)]
     return repr((name_of(kernel), options, values, constants)), tuple(dict.fromkeys(called))
 
 
@@ -170,24 +170,26 @@ def _codes(code: CodeType) -> Iterator[CodeType]:
             yield from _codes(constant)
 
 
-def _told(value: Any, called: list[Any]) -> str:
+def _described(value: Any, called: list[Any]) -> str:
     """A value that machine code may hold, in words that no other value has."""
     kind = f"{type(value).__module__}.{type(value).__qualname__}"
     if isinstance(value, _PLAIN):
         return f"{kind} {value!r}"
     if isinstance(value, CodeType):
-        return _told_code(value, called)
+        return _described_code(value, called)
     if isinstance(value, (tuple, list)):
-        return f"{kind} [{', '.join(_told(each, called) for each in value)}]"
+        return f"{kind} [{', '.join(_described(each, called) for each in value)}]"
     if isinstance(value, (set, frozenset)):
-        return f"{kind} {sorted(_told(each, called) for each in value)}"
+        return f"{kind} {sorted(_described(each, called) for each in value)}"
     if isinstance(value, dict):
-        return f"{kind} {[(_told(name, called), _told(each, called)) for name, each in value.items()]}"
+        return (
+            f"{kind} {[(_described(name, called), _described(each, called)) for name, each in value.items()]}"
+        )
     if hasattr(value, "py_func"):
         called.append(value)
         return f"kernel {name_of(value)}"
     if isinstance(value, type):
-        return _told_class(value, called)
+        return _described_class(value, called)
     if hasattr(value, "tobytes") and not value.dtype.hasobject:
         return f"{kind} {value.dtype.str} {value.shape} {hashlib.sha256(value.tobytes()).hexdigest()}"
     if isinstance(value, ModuleType) and value.__name__ in _VERSIONED:
@@ -197,19 +199,19 @@ def _told(value: Any, called: list[Any]) -> str:
     raise UnknownContentError(f"a {kind}")
 
 
-def _told_code(code: CodeType, called: list[Any]) -> str:
+def _described_code(code: CodeType, called: list[Any]) -> str:
     """Byte code without what tells where it stands: its file and its lines."""
     names = (code.co_names, code.co_varnames, code.co_freevars, code.co_cellvars)
     counts = (code.co_argcount, code.co_posonlyargcount, code.co_kwonlyargcount, code.co_flags)
-    constants = [_told(constant, called) for constant in code.co_consts]
+    constants = [_described(constant, called) for constant in code.co_consts]
     return repr(("code", code.co_name, code.co_code, names, counts, constants, code.co_exceptiontable))
 
 
-def _told_class(value: type, called: list[Any]) -> str:
+def _described_class(value: type, called: list[Any]) -> str:
     """A class by its name: a named tuple with its fields, or one whose version is known."""
     name = f"class {value.__module__}.{value.__qualname__}"
     if issubclass(value, tuple) and hasattr(value, "_fields"):
-        return f"{name} {value._fields} {_told(value._field_defaults, called)}"  # type: ignore[attr-defined]
+        return f"{name} {value._fields} {_described(value._field_defaults, called)}"  # type: ignore[attr-defined]
     if _is_versioned(value):
         return name
     raise UnknownContentError(name)

@@ -89,15 +89,15 @@ def tidy_kernels() -> None:
 def tell_nothing_of_kernels() -> None:
     """Have Numba tell nobody of the locks that it takes for a kernel, one for every call of LLVM."""
     for name in ("start_event", "end_event"):
-        setattr(events, name, _told_unless_translating(getattr(events, name)))
+        setattr(events, name, _silent_while_translating(getattr(events, name)))
 
 
-def _told_unless_translating(tell: Any) -> Any:
-    def told(*arguments: Any, **named: Any) -> None:
+def _silent_while_translating(tell: Any) -> Any:
+    def called(*arguments: Any, **named: Any) -> None:
         if not is_translating():
             tell(*arguments, **named)
 
-    return told
+    return called
 
 
 def _shapes_differ(source: Any, target: Any) -> None:
@@ -106,14 +106,14 @@ def _shapes_differ(source: Any, target: Any) -> None:
 
 
 @extending.overload(_shapes_differ)  # type: ignore[untyped-decorator]
-def _told_shapes_differ(source: Any, target: Any) -> Any:
-    def told(source: Any, target: Any) -> None:
+def _raise_shapes_differ(source: Any, target: Any) -> Any:
+    def called(source: Any, target: Any) -> None:
         raise ValueError("a slice is filled with an array of another shape")
 
-    return told
+    return called
 
 
-_told_by_numba = getattr(arrays, "raise_with_shape_context", None)  # Numba 0.61 and later
+_raised_by_numba = getattr(arrays, "raise_with_shape_context", None)  # Numba 0.61 and later
 _translates = [False]
 
 
@@ -130,8 +130,8 @@ def translating(whether: bool) -> Iterator[None]:
 
 
 def _choose_message() -> None:
-    """Have a slice that does not fit told as Numba does, but for kernels."""
-    arrays.raise_with_shape_context = _shapes_differ if is_translating() else _told_by_numba
+    """Have a slice that does not fit reported as Numba does, but for kernels."""
+    arrays.raise_with_shape_context = _shapes_differ if is_translating() else _raised_by_numba
 
 
 def is_translating() -> bool:
@@ -215,12 +215,12 @@ def know_calls_of_kernels() -> None:
 
 def _is_plain(kind: Any) -> bool:
     """Whether a type says all that the type of a call follows from."""
-    plain = _told_by_class(kind.__class__)
+    plain = _plain_by_class(kind.__class__)
     return all(map(_is_plain, kind.types)) if plain is None else plain
 
 
 @cache
-def _told_by_class(kind: Any) -> bool | None:
+def _plain_by_class(kind: Any) -> bool | None:
     """Whether a class of types says it; None where it depends on what each of them is made of."""
     return None if issubclass(kind, types.BaseTuple) else issubclass(kind, _PLAIN)
 

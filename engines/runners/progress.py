@@ -73,12 +73,12 @@ class RunProgress:
         if tell is None:
             return
 
-        def told() -> bool:
+        def report() -> bool:
             self._line = line()
             tell(_with_compiler(self._line))
             return True
 
-        if not beside(SideFigure.PROGRESS, told, otherwise=False):
+        if not beside(SideFigure.PROGRESS, report, otherwise=False):
             self.tell = None
 
     @contextmanager
@@ -111,7 +111,7 @@ class RunProgress:
             return None
         began, since = self.clock(), time.time()
 
-        def told(done: int, tasks: int) -> None:
+        def report(done: int, tasks: int) -> None:
             slicing = self.slicing
             compiled = 0 if done else kernels_written_since(since)
             if compiled:
@@ -121,7 +121,7 @@ class RunProgress:
                 ahead = partial(ahead_text, done, tasks, self.clock() - began)
                 self._say(lambda: f"{stage_line(done, tasks, matches.value, slicing)}, {ahead()}")
 
-        return told
+        return report
 
     def of_writers(self) -> OnProgress | None:
         """The progress of tasks that write rows."""

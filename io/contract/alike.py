@@ -24,7 +24,7 @@ class AlikeFiles(Protocol):
         file told (`ReadReport.time_forms`).
         """
 
-    def told(self, forms: Mapping[str, str]) -> dict[str, str]:
+    def forms_read(self, forms: Mapping[str, str]) -> dict[str, str]:
         """What the forms of its times are once the file was read."""
 
     def read(

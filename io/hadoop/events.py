@@ -160,7 +160,7 @@ class HistoryEvents:
         known = shape is not None
         if shape is None:
             shape = shape_of(record, times)
-        told = shape.told(fields) if shape.tells else None
+        told = shape.texts(fields) if shape.tells else None
         if not known:
             self._shapes[key] = shape
             self._admit(shape.names)

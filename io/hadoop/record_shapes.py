@@ -147,7 +147,7 @@ class RecordShape:
         """All attributes, in their order."""
         return (*_IDS, *HOSTS, *self.last_attributes)
 
-    def told(self, fields: Mapping[str, Any]) -> dict[str, Value]:
+    def texts(self, fields: Mapping[str, Any]) -> dict[str, Value]:
         """What nested values and counters say, as text; raises RecursionError where that is too deep."""
         return {
             name: compact_counters(fields[name]) if name in COUNTER_FIELDS else scalar(name, fields[name])
@@ -184,7 +184,7 @@ class RecordShape:
         self._add_times(batch, events)
         spanned, places = (np.array([span[k] for span in self._spans], dtype=np.int64) for k in (0, 1))
         every = np.concatenate([events, places]), np.concatenate([rows, spanned])
-        yield from self._told_by_spans(batch)
+        yield from self._of_spans(batch)
         jobs = self._ids("jobid", dict.fromkeys(IDS_OF_JOBS, job_of))
         attempts, tasks = self._texts_of("attemptId"), self._ids("taskid", {"attemptId": task_of})
         for name, values in zip(_IDS, (jobs, tasks, attempts), strict=True):
@@ -217,7 +217,7 @@ class RecordShape:
                 events, types, np.array([time or 0 for time in found]), [time is not None for time in found]
             )
 
-    def _told_by_spans(self, batch: EventColumns) -> Iterator[Column]:
+    def _of_spans(self, batch: EventColumns) -> Iterator[Column]:
         """What the beginnings of interval events say that their ends do not."""
         taken = {*_IDS, *HOSTS, *self.attributes}
         for _, place, span in self._spans:

@@ -36,7 +36,7 @@ class AlikeLines:
             return None
         return layout.stamp.name, layout.heading.name, layout.before
 
-    def told(self, forms: Mapping[str, str]) -> dict[str, str]:
+    def forms_read(self, forms: Mapping[str, str]) -> dict[str, str]:
         report = ReadReport(time_forms=dict(forms))
         tell(layout_in(forms[HELD]), report)
         return report.time_forms

@@ -66,7 +66,7 @@ class Dates:
             first = [*dict.fromkeys(zip(times.month.tolist(), times.day.tolist(), strict=True))]
             begin = f"{first[0][0]:02}-{first[0][1]:02}"
             self.years = year_rule(self.source, self.options, begin, first, self.layout.dates)
-        if self.years.told:
+        if self.years.how:
             self.report.notes[years_note(self.years)] += int(times.usable.sum())
         days, known = self.years.days(times.month, times.day)
         return days * _DAY + times.local, times.usable & known

@@ -74,7 +74,7 @@ def database_records(stream: IO[bytes], source: str, report: ReadReport) -> Iter
                 for event in _events(connection, tables, source, report):
                     yield event
                     events += 1
-                tell_damage(damage, source, report, told=len(report.rejects) > before)
+                tell_damage(damage, source, report, reported=len(report.rejects) > before)
             except _DAMAGE as problem:
                 lost = max(_counted(connection, tables, copy.tell()) - events, 1)
                 report.records += lost
@@ -170,14 +170,14 @@ def first_damage(connection: sqlite3.Connection, tables: Iterable[str]) -> str |
     return None
 
 
-def tell_damage(damage: str | None, source: str, report: ReadReport, *, told: bool) -> None:
-    """Tell damage that stopped nobody: a reject, or a warning where what it cost is `told` already.
+def tell_damage(damage: str | None, source: str, report: ReadReport, *, reported: bool) -> None:
+    """Tell damage that stopped nobody: a reject, or a warning where what it cost is `reported` already.
 
     A page with fewer rows than it had reads like any other.
     """
     if damage is None:
         return
-    if told:
+    if reported:
         report.warnings.append(f"{_UNFINISHED}: {damage}")
     else:
         report.records += 1

@@ -77,7 +77,7 @@ def _of_database(connection: sqlite3.Connection, source: str, report: ReadReport
         if event not in known:
             report.records += 1
             report.rejects.append(Reject(source, None, _NO_EVENT, f"RELATIONS: {event} with {related[0][0]}"))
-    tell_damage(damage, source, report, told=len(report.rejects) > before)
+    tell_damage(damage, source, report, reported=len(report.rejects) > before)
 
 
 def _rows(

@@ -47,7 +47,7 @@ class _Scan:
     text: str
     source: str
     report: ReadReport
-    told: int = 0
+    reported: int = 0
     _lines: int = 1
     _counted: int = 0
     _decoder: json.JSONDecoder = field(default_factory=json.JSONDecoder)
@@ -96,7 +96,7 @@ class _Scan:
             self._tell(begin, DAMAGED, self.text[begin:end].strip(), lost)
 
     def _tell(self, place: int, cause: str, raw: str, records: int) -> None:
-        self.told += records
+        self.reported += records
         self.report.records += records
         self.report.rejects.append(Reject(self.source, self._line(place), cause, raw[:_SHOWN], records))
 
@@ -109,7 +109,7 @@ class _Scan:
 def members_in(
     stream: IO[bytes], source: str, report: ReadReport, problems: Sequence[Reject]
 ) -> Iterator[OcelMember]:
-    """The records of a text; damage is told in records, and as the `problems` where none of them is lost."""
+    """The records of a text; damage counts in records, and as the `problems` where none of them is lost."""
     stream.seek(0)
     data = stream.read()
     text = data.decode("utf-8-sig", "replace")
@@ -117,6 +117,6 @@ def members_in(
         report.warnings.append(BAD_UTF8)
     scan = _Scan(text, source, report)
     yield from scan.members()
-    if not scan.told:
+    if not scan.reported:
         report.records += sum(each.records for each in problems)
         report.rejects.extend(problems)

@@ -37,7 +37,7 @@ MonthDay = tuple[int, int]
 class YearRule:
     """How years are found: from the day `first` on, but not after the day `last`; days since 1970."""
 
-    told: str
+    how: str
     first: int
     last: int | None = None
 
@@ -130,7 +130,7 @@ def _nearest(day: MonthDay, near: int) -> int:
 def years_note(rule: YearRule) -> str:
     """What is said of times whose years were counted, with a place for their number."""
     return (
-        f"times without a year, whose years were {rule.told}: {{:,}}; --epoch YEAR-MM-DD "
+        f"times without a year, whose years were {rule.how}: {{:,}}; --epoch YEAR-MM-DD "
         "says on which day the log begins"
     )
 

@@ -62,7 +62,7 @@ class Journal:
     ) -> Iterator[pa.RecordBatch]:
         """Yield the entries of one export."""
         batches = LineBatches(source, options, report, options.patterns, _TEXTS, inferring=True)
-        known = EntryColumns(options.drop_domain).told
+        known = EntryColumns(options.drop_domain).known_lines
         return line_events(stream, batches, _Entries(options.drop_domain).event, known=known)
 
 

@@ -48,7 +48,7 @@ class EntryColumns:
     drop_domain: bool
     objects: TextObjects = field(default_factory=partial(TextObjects, _MOST_FIELDS))
 
-    def told(self, lines: Lines) -> Iterator[tuple[Numbers, LineColumns]]:
+    def known_lines(self, lines: Lines) -> Iterator[tuple[Numbers, LineColumns]]:
         """The rows of entries of text, with what these tell."""
         found = self.objects.of(lines)
         if found is None or RECEIVED not in found[1]:

@@ -120,7 +120,7 @@ class StampReader:
 
 
 def _note(rule: YearRule) -> str:
-    return years_note(rule) if rule.told else ""
+    return years_note(rule) if rule.how else ""
 
 
 def stamps_of(head: bytes, source: str, options: ReadOptions, report: ReadReport) -> StampReader:

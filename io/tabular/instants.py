@@ -265,7 +265,7 @@ def _unit_of_column(numbers: EpochNumbers, guessed: Flags, name: str, read: Read
         sizes = [fitting(numbers, each) & guessed for each in (*UNITS, TICKS)]
         most = max(sizes, key=np.count_nonzero)
         row = int(np.argmax(most)) if 2 * np.count_nonzero(most) > len(places) else int(places[0])
-        unit = _told(numbers, row, name, read)
+        unit = _shown(numbers, row, name, read)
         read.report.time_forms[f"{name} numbers"] = unit
     column = _spelt(read.column(name))
     if unit == TICKS:
@@ -276,7 +276,7 @@ def _unit_of_column(numbers: EpochNumbers, guessed: Flags, name: str, read: Read
     return unit
 
 
-def _told(numbers: EpochNumbers, row: int, name: str, read: ReadContext) -> str:
+def _shown(numbers: EpochNumbers, row: int, name: str, read: ReadContext) -> str:
     unit, date = unit_of(numbers, row), digits_of_a_date(numbers, row)
     if unit is not None and date is None:
         return unit

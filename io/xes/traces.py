@@ -38,7 +38,7 @@ from cepctl.io.xes.uncertain_times import (
     START_TIMESTAMP,
     TIMESTAMP,
     WITHOUT_MODEL,
-    told_by_marks,
+    understood_marks,
 )
 from cepctl.schema import ATTRIBUTE_PREFIX
 
@@ -167,7 +167,7 @@ class Traces:
 
     def _without_marks(self, attributes: dict[str, Value]) -> dict[str, Value]:
         """The attributes of an event with spans in place of its marks of uncertain times."""
-        marks = told_by_marks(attributes, self._time, lasting=self._intervals)
+        marks = understood_marks(attributes, self._time, lasting=self._intervals)
         refused = WITHOUT_MODEL.intersection(marks.notes) if self._strict else ()
         for note in refused:
             what = note.partition(":")[0]

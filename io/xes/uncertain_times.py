@@ -85,7 +85,7 @@ class UnderstoodMarks:
             self.attributes.pop(name, None)
 
 
-def told_by_marks(attributes: dict[str, Value], read_time: ReadTime, *, lasting: bool) -> UnderstoodMarks:
+def understood_marks(attributes: dict[str, Value], read_time: ReadTime, *, lasting: bool) -> UnderstoodMarks:
     """Read the marks of an event.
 
     `attributes`: of the event, some of them in MARKS.  Not modified.  `read_time`: reads a time as the log

@@ -143,7 +143,7 @@ class _CalibrationOutput:
 @memory_option
 @verbosity_options
 @in_one("truth", HiddenTimes)
-@in_one("told", _CalibrationOutput)
+@in_one("answer", _CalibrationOutput)
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,

@@ -54,7 +54,7 @@ class _PlanOutput:
 @raw_input_options("--input-format")
 @strict_option
 @verbosity_options
-@in_one("told", _PlanOutput)
+@in_one("answer", _PlanOutput)
 def command(
     arguments: tuple[str, ...],
     query_file: str | None,

@@ -51,7 +51,7 @@ class _GraphOutput:
 @raw_input_options("--input-format")
 @memory_option
 @verbosity_options
-@in_one("told", _GraphOutput)
+@in_one("answer", _GraphOutput)
 def command(
     events: tuple[str, ...],
     by: tuple[str, ...],

@@ -63,7 +63,7 @@ def command(
     refuse_overwriting(written, paths, RawInput(), query_file_of(arguments, query_file))
     found = probed(parse(text), paths)
     if not quiet:
-        say("note", _told(found))
+        say("note", _probe_text(found))
     times = cast("TimeFormat", rows.times)
     shown = PresentedRows(found.plan.time_unit, times, target.form, rows.chosen, guarded)
     if as_json:
@@ -73,7 +73,7 @@ def command(
     write_rows(iter([found.rows]), shown, target, rows.output, quiet=quiet, chosen=bool(rows.chosen))
 
 
-def _told(found: Probe) -> str:
+def _probe_text(found: Probe) -> str:
     if not len(found):
         return "no match anywhere"
     return f"matches can be in {counted(len(found), 'stretch', 'stretches')} of time, and nowhere else"

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @contextmanager
 def shown_progress(*, quiet: bool) -> Iterator[RunProgress]:
     """The progress of one run; it is shown where standard error is a terminal."""
-    from cepctl.engines.kernels.announcing import kernels_told
+    from cepctl.engines.kernels.announcing import hearing_of_kernels
     from cepctl.engines.runners.progress import RunProgress
 
     with terminal_line(quiet=quiet) as tell:
@@ -23,5 +23,5 @@ def shown_progress(*, quiet: bool) -> Iterator[RunProgress]:
         if tell is None:
             yield progress
             return
-        with kernels_told(progress.compiling), progress.watching_compiler():
+        with hearing_of_kernels(progress.compiling), progress.watching_compiler():
             yield progress

@@ -63,14 +63,14 @@ def evidence(events: Sequence[OfClock], files: Mapping[str, str]) -> Evidence:
     for table in tables:
         if table.records is not None:
             stamps, known = on_clocks.stamps(table.records, readings, left)
-            found |= _told(events, stamps, np.flatnonzero(known), on_clocks.host)
+            found |= _recorded_errors(events, stamps, np.flatnonzero(known), on_clocks.host)
             left = left & ~known
     untold = frozenset(events[row].event for row in np.flatnonzero(left).tolist())
     lost = tuple(table.lost for table in tables if table.records is None)
     return Evidence(tuple(found[row] for row in sorted(found)), lost, untold)
 
 
-def _told(
+def _recorded_errors(
     events: Sequence[OfClock], stamps: Stamps, rows: Indexes, host: pa.Array
 ) -> dict[int, RecordedError]:
     """What one table says, by the place of the event."""

@@ -163,7 +163,7 @@ def _shown(pairs: _ExcludedPairs, stamped: _Stamped, given: Sequence[Given]) -> 
         ("first", stamped.end, pairs.first),
         ("second", stamped.start, pairs.second),
     ):
-        named = _told(stamps, rows, stamped)
+        named = _stamp_columns(stamps, rows, stamped)
         columns |= {f"{side}_{name}": named[name] for name in STAMP_COLUMNS}
     frame = pl.DataFrame({**columns, "clause": pairs.clause})
     ids = ["first_event", "second_event"]
@@ -172,7 +172,7 @@ def _shown(pairs: _ExcludedPairs, stamped: _Stamped, given: Sequence[Given]) -> 
     return once.sort("gap", *ids, descending=[True, False, False])
 
 
-def _told(stamps: Stamps, rows: Indexes, stamped: _Stamped) -> dict[str, pl.Series]:
+def _stamp_columns(stamps: Stamps, rows: Indexes, stamped: _Stamped) -> dict[str, pl.Series]:
     piece = stamps.piece[rows]
     assert stamps.records.evidence is not None
     evidence = pl.DataFrame(stamps.records.evidence)[piece]

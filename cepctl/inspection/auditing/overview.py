@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cepctl.inspection.auditing.findings import Audit, worst_first
 from cepctl.inspection.auditing.neighbours import source_facts
-from cepctl.inspection.auditing.told import audit_of
+from cepctl.inspection.auditing.source_findings import audit_of
 from cepctl.inspection.clocks import ClockBound, clock_bounds
 from cepctl.inspection.overview import observed_attributes, observed_events
 from cepctl.matching.inputs import EventInputs

@@ -23,7 +23,7 @@ import pyarrow as pa
 from cepctl.clocks.shared import Clocks, extremes
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.kernels.announcing import kept_told
+from cepctl.engines.kernels.announcing import hearing_of_kept_kernels
 from cepctl.engines.kernels.files import remove_unusable_kernels
 from cepctl.engines.kernels.kernel import Kernel
 from cepctl.engines.kernels.room import MOST_BYTES, held_bytes
@@ -177,7 +177,7 @@ def warm_part(begin: int) -> tuple[int, list[str], list[str]]:
     """
     runs = _runs()
     at = begin
-    with suppress(_NoRoom), kept_told(_check_room), only("compiled"):
+    with suppress(_NoRoom), hearing_of_kept_kernels(_check_room), only("compiled"):
         while at < len(runs) and (at == begin or held_bytes() < MOST_BYTES):
             plan, table, options = runs[at]
             match_events(plan, table, options)

@@ -76,7 +76,7 @@ class _Titled:
     kind: str
     name: str
     ticks: tuple[int, int]
-    told: dict[str, Any]
+    details: dict[str, Any]
     measured: dict[str, Any]
 
 
@@ -127,7 +127,7 @@ def _track(titled: _Titled, number: int, unit: TimeUnit) -> Iterator[TraceEvent]
     yield _metadata("process_name", lane, name=titled.name)
     yield _metadata("process_sort_index", lane, sort_index=number + 1)
     yield from _lane(lane, titled.kind)
-    yield _complete(titled.kind, titled.kind, lane, titled.ticks, unit, titled.told)
+    yield _complete(titled.kind, titled.kind, lane, titled.ticks, unit, titled.details)
 
 
 def _events(

@@ -255,7 +255,7 @@ def _measure(stamps, system, window, matches, size, found, become):
             level[:] = 0
             levels, still, summed, frame = 1, count - 1, count, 0
         else:
-            frame = _told_from(stamps, events, slot, clocks, count, level)
+            frame = _implied_slot(stamps, events, slot, clocks, count, level)
             levels, still, summed = 0, 0, 0
             if frame == 0:
                 levels, still, summed = _levels(stamps, events, slot, count, level)
@@ -290,7 +290,7 @@ def _over_offset(chain, rule, system, window, level, difference, reach, ties, sh
 
 
 @inner
-def _told_from(stamps, events, slot, clocks, count, level):
+def _implied_slot(stamps, events, slot, clocks, count, level):
     """The slot of a clock that has all events but one, which can be told from it; 0 where there is none.
 
     Then its offset drops out, and `level` says which event has another mass than its own part.

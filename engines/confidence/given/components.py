@@ -29,6 +29,7 @@ from cepctl.engines.confidence.given.work import require_few, too_many_together
 from cepctl.engines.confidence.occurrence.links import Links
 from cepctl.engines.confidence.occurrence.rows import Rows
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.logarithms import Logarithms, logarithms, raised
 
 
 @dataclass(frozen=True)
@@ -141,7 +142,7 @@ class NeededRanks:
     link_offsets: Indexes
     links: Links
     variables: Indexes
-    scale: Reals
+    scale: Logarithms
 
 
 @dataclass(frozen=True)
@@ -182,7 +183,7 @@ def needed_of(
     typical = typical_spare(masses.upper[ends[1]] - masses.lower[ends[0]] - 1 - hidden, size, hidden)
     variables = np.where(serial, 1, ties.sizes[component])
     np.add.at(variables, stretches.piece, steps)
-    scale = np.zeros(len(component))
+    scale = np.zeros(len(component), np.longdouble)
     if scaled:
         np.add.at(scale, stretches.piece[some], ways(hidden, typical))
     if scaled and len(some):
@@ -231,11 +232,11 @@ def _linked(ties: EventTies, masses: Masses, component: Indexes, first: Indexes,
     return found
 
 
-def _densities(ties: EventTies, masses: Masses, begin: Indexes, hidden: Indexes) -> Reals:
+def _densities(ties: EventTies, masses: Masses, begin: Indexes, hidden: Indexes) -> Logarithms:
     """The logarithm of the densities of hidden events, one after the other; not of units."""
     at, offsets = _ranges(begin + 1, hidden)
-    terms = np.log(masses.density[masses.starts[ties.members[at]]])
-    return np.add.reduceat(terms, offsets[:-1]) if len(hidden) else np.zeros(0)
+    terms = logarithms(masses.density[masses.starts[ties.members[at]]])
+    return np.add.reduceat(terms, offsets[:-1]) if len(hidden) else terms
 
 
 def _ranges(begin: Indexes, sizes: Indexes) -> tuple[Indexes, Indexes]:
@@ -265,21 +266,20 @@ def piece_probability(ties: EventTies, masses: Masses, pieces: Sections, needed:
         first = series.place[ties.members[begin]]
         last = first + pieces.size[some] - 1
         at, offsets = _ranges(first + 1, pieces.size[some] - 1)
-        with np.errstate(divide="ignore"):
-            in_order = np.add.reduceat(np.log(series.ratio[at]), offsets[:-1])
-        found[some] = np.exp(in_order - needed.scale[some]) * series.meeting[last]
+        in_order = np.add.reduceat(logarithms(series.ratio[at]), offsets[:-1])
+        found[some] = raised(in_order - needed.scale[some]) * series.meeting[last]
     some = np.flatnonzero(unit & (pieces.size > 1))
     if len(some):
-        found[some] = np.exp(_in_units(series.units, pieces.taken(some), needed, some))
+        found[some] = raised(_in_units(series.units, pieces.taken(some), needed, some))
     return found
 
 
-def _in_units(units: Units, pieces: Sections, needed: NeededRanks, which: Indexes) -> Reals:
+def _in_units(units: Units, pieces: Sections, needed: NeededRanks, which: Indexes) -> Logarithms:
     """The logarithm of the weights of all that is written in units, summed as `needed` says."""
     component = pieces.component
     records = units.records[component]
     after = records - pieces.first - pieces.size
     touched = np.diff(needed.touched_offsets)[which]
     ends = scale_of_ends(units, component, pieces.first) + scale_of_ends(units, component, after)
-    even = touched * np.log(1.0 * records + units.spare[component])
-    return np.asarray(unit_shares(units, component) - ends - needed.scale[which] - even)
+    even = touched * logarithms(records + units.spare[component])
+    return unit_shares(units, component) - ends - needed.scale[which] - even

@@ -180,9 +180,10 @@ def _of_parts(
 def _together(found: Occurrences, group: Indexes, certain: Flags) -> Occurrences:
     """Of groups the probability that some part of theirs holds; the figures of a part that is too costly."""
     count = len(certain)
+    none = np.zeros(count, np.longdouble)
     with np.errstate(divide="ignore"):
-        none = np.bincount(group, np.log1p(-np.minimum(found.probability, 1.0)), count)
-    probability = np.where(certain, 1.0, -np.expm1(none))
+        np.add.at(none, group, np.log1p(-np.minimum(found.probability, 1.0).astype(np.longdouble)))
+    probability = np.where(certain, 1.0, -np.expm1(none).astype(np.float64))
     figures = np.zeros((3, count), dtype=np.int64)
     costly = np.flatnonzero(np.isnan(found.probability))
     figures[:, group[costly]] = (

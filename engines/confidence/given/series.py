@@ -24,6 +24,7 @@ from cepctl.engines.confidence.given.units import MOST_OF_UNIT, unit_shares, uni
 from cepctl.engines.confidence.given.work import MOST_STEPS, overlapping_too_much
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
+from cepctl.numeric.logarithms import logarithms, raised
 from cepctl.numeric.precision import SMALLEST
 
 
@@ -213,8 +214,8 @@ def _series(ties: EventTies, masses: Masses) -> SeriesMasses:
     meeting = _meeting(forward.ratio, backward.ratio[::-1], ends)
     ties.probability[serial] = _products(forward.ratio, last - ties.sizes[serial])
     some = np.flatnonzero(of_units)
-    in_order = unit_shares(units, some) - units.records[some] * np.log(units.spare[some] + 1.0)
-    ties.probability[some] = np.maximum(np.exp(in_order), SMALLEST)
+    in_order = unit_shares(units, some) - units.records[some] * logarithms(units.spare[some] + 1)
+    ties.probability[some] = np.maximum(raised(in_order), SMALLEST)
     record = ties.members[np.repeat(of_units & (units.records <= MOST_OF_UNIT), ties.sizes)]
     unit_place = np.full(len(masses.lower), -1, dtype=np.int64)
     unit_place[record] = np.arange(len(record))
@@ -259,8 +260,7 @@ def _products(ratio: Reals, begin: Indexes) -> Reals:
     if not len(begin):
         return np.zeros(0)
     possible = np.minimum.reduceat(ratio, begin) > 0.0
-    with np.errstate(divide="ignore"):
-        product = np.exp(np.add.reduceat(np.log(ratio), begin))
+    product = raised(np.add.reduceat(logarithms(ratio), begin))
     return np.where(possible, np.maximum(product, SMALLEST), 0.0)
 
 
@@ -272,16 +272,15 @@ def _meeting(ratio: Reals, back: Reals, ends: Flags) -> Reals:
     """
     if not len(ratio):
         return ratio
-    with np.errstate(divide="ignore", invalid="ignore"):
-        step = np.log(ratio) - np.log(back)
-    after = np.append(step[1:], 0.0)
+    with np.errstate(invalid="ignore"):
+        step = logarithms(ratio) - logarithms(back)
+    after = np.append(step[1:], np.longdouble(0.0))
     after[ends] = 0.0
     begin = np.concatenate([[0], np.flatnonzero(ends)[:-1] + 1])
     total = np.cumsum(after)
     whole = np.repeat(np.add.reduceat(after, begin), np.diff(np.append(begin, len(ends))))
     so_far = total - np.repeat(total[begin] - after[begin], np.diff(np.append(begin, len(ends))))
-    found: Reals = np.exp(whole - so_far + after) / back
-    return found
+    return raised(whole - so_far + after) / back
 
 
 def _weighted(masses: Masses, event: Indexes, forward: Pass, backward: Pass, meeting: Reals) -> Laws:

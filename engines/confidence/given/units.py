@@ -14,7 +14,8 @@ from cepctl.engines.columns.laws import NO_CELL, Buckets, Laws, Polynomials, wei
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
-from cepctl.numeric.arrays import Indexes, Reals, Ticks
+from cepctl.numeric.arrays import Indexes, Ticks
+from cepctl.numeric.logarithms import Logarithms, logarithms, raised
 
 LEAST_OF_UNIT, MOST_OF_UNIT = 2, 1_500
 """Records of a unit that is summed: of more some weight may exceed all floats."""
@@ -45,25 +46,25 @@ def typical_spare(spare: Ticks, records: Indexes, others: Indexes) -> Ticks:
     return np.floor(spare * ((others + 1.0) / (records + 1.0))).astype(np.int64)
 
 
-def ways(others: Indexes, spare: Ticks) -> Reals:
+def ways(others: Indexes, spare: Ticks) -> Logarithms:
     """The logarithm of C(spare + others, others): in how many ways others have room; all of shape (n,).
 
     Units of a log are mostly alike: each sum is taken once.
     """
     first, which = distinct_rows(np.stack([others, spare], axis=1))
     run, place = places_in_runs(others[first])
-    terms = np.log1p(spare[first][run] / (place + 1.0))
-    total: Reals = np.bincount(run, weights=terms, minlength=len(first)).astype(np.float64)
+    total = np.zeros(len(first), np.longdouble)
+    np.add.at(total, run, logarithms(spare[first][run] + place + 1) - logarithms(place + 1))
     return total[which]
 
 
-def scale_of_ends(units: Units, component: Indexes, others: Indexes) -> Reals:
+def scale_of_ends(units: Units, component: Indexes, others: Indexes) -> Logarithms:
     """The logarithm of what a weight of so many others of a unit is to be multiplied by."""
     typical = typical_spare(units.spare[component], units.records[component], others)
     return ways(others, typical)
 
 
-def unit_shares(units: Units, component: Indexes) -> Reals:
+def unit_shares(units: Units, component: Indexes) -> Logarithms:
     """The logarithm of the number of choices of a unit's ticks."""
     return ways(units.records[component], units.spare[component])
 
@@ -80,7 +81,7 @@ def with_units(laws: Laws, units: Units, component: Indexes, rank: Indexes) -> L
     later = _rooms(laws.later, -end, after, typical_spare(spare, records, after))
     own = scale_of_ends(units, component, rank) + scale_of_ends(units, component, after)
     even = 1.0 / (records + spare)
-    both = np.exp(own - unit_shares(units, component))
+    both = raised(own - unit_shares(units, component))
     nothing, first, last = np.full(count, NO_CELL), cells[0] + np.arange(count), cells[1] + np.arange(count)
     bent = len(laws.before) > 0
     none = np.full(0 if bent else len(laws.lo), NO_CELL)

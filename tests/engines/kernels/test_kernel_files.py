@@ -17,7 +17,7 @@ from numba import njit
 import cepctl.engines  # noqa: F401  they change how Numba keeps kernels
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels import announcing, files, folders
-from cepctl.engines.kernels.announcing import compiling_seconds, kernels_told, kernels_written_since
+from cepctl.engines.kernels.announcing import compiling_seconds, hearing_of_kernels, kernels_written_since
 from cepctl.engines.kernels.files import (
     DamagedKernelError,
     KeptKernel,
@@ -164,7 +164,7 @@ def test_who_waits_for_kernels_hears_how_many_and_the_log_hears_it_once(
     monkeypatch.setattr(announcing, "_state", announcing._Compiling())
     caplog.set_level(logging.INFO, "cepctl.kernels")
     began, heard = time.time() - 1, list[tuple[int, float]]()
-    with kernels_told(lambda compiled, seconds: heard.append((compiled, seconds))):
+    with hearing_of_kernels(lambda compiled, seconds: heard.append((compiled, seconds))):
         for _ in range(2):
             hits_and_misses(fresh_kernel())
         kernel_cache_emptied(kept)

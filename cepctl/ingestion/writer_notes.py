@@ -11,7 +11,7 @@ _SHOWN_STEPS = 3
 _FILES_NAMED = 3
 
 
-def told_of_writers(written: Written) -> Iterator[str]:
+def notes_on_writers(written: Written) -> Iterator[str]:
     """Whose order is evidence, where records step back, who wrote nothing, and whether all have room."""
     yield from _of_lines([each for each in written.logs if each.unsaid], written)
     for log in written.logs:

@@ -15,7 +15,7 @@ _WHOLE_SECONDS = list(STEPS).index("1 s")
 _FEWEST, _SECOND = 2, 1_000_000
 
 
-def times_told(results: Sequence[FileResult], unit: TimeUnit, model: UncertaintyModel) -> list[str]:
+def time_notes(results: Sequence[FileResult], unit: TimeUnit, model: UncertaintyModel) -> list[str]:
     """A line on ticks and units where these are not 1 ms and exact, and one for each file of zeros.
 
     Where a rule of the model fits, it says all that there is to say.
