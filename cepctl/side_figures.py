@@ -100,7 +100,7 @@ def _ends(problem: BaseException) -> bool:
 
 
 def left_out(figure: SideFigure, because: str) -> str:
-    """What is told of a figure that failed."""
+    """What is known of a figure that failed."""
     return f"left out {figure.value}: {because}; nothing else depends on it"
 
 

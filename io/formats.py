@@ -1,6 +1,6 @@
-"""The known log formats, and how a file is opened and its format told from its content.
+"""The known log formats, and how a file is opened and its format recognised from its content.
 
-A file name says nothing: compression is told from the magic bytes, the format from the first
+A file name says nothing: compression is recognised from the magic bytes, the format from the first
 64 KiB after decompression.  A damaged compressed file is read up to the damage.
 """
 

@@ -1,4 +1,4 @@
-"""What killed runs left behind: told from what is still worked on by a lock, and removed.
+"""What killed runs left behind: a lock tells it apart from what is still worked on, and it is removed.
 
 Whatever is not finished has a hidden name of its own and a lock (flock), which the system takes back when
 its holder dies, however it dies.  A folder holds its lock in a file, a file is its own.  So what has the name

@@ -45,7 +45,7 @@ class Decile:
 
 @dataclass(frozen=True)
 class Scores:
-    """What is told of n open rows; None where there are none.
+    """What is known of n open rows; None where there are none.
 
     `happened`: the share that did; `worst`: the largest gap of a decile of FEWEST_ROWS rows or more.
     """

@@ -164,7 +164,7 @@ def unified(kinds: Iterable[Kind]) -> Kind:
 
 
 def is_inferred(field: pa.Field) -> bool:
-    """Whether a text column stands for values whose type is yet to be told."""
+    """Whether a text column stands for values whose type is not known yet."""
     return bool(field.metadata) and INFERRED.items() <= dict(field.metadata).items()
 
 
@@ -199,7 +199,7 @@ def with_kinds(field: pa.Field, kinds: frozenset[Kind]) -> pa.Field:
 
 
 def kinds_in_text(column: pa.ChunkedArray) -> frozenset[Kind]:
-    """What single texts of a column whose type is yet to be told look like; of several columns, the union."""
+    """What single texts of a column whose type is not known yet look like; of several columns, the union."""
     if _are_plain_integers(column):
         return frozenset({Kind.INT})
     texts = pc.unique(column).drop_null()

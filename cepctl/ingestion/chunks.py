@@ -98,7 +98,7 @@ DISTINCT = frozenset(("event_id", "lower", "upper", "time", RECORD))
 class AttributeFacts:
     """Of one attribute in one chunk: the kinds of its values and how many there are.
 
-    Of `text` whose type is yet to be told the kinds are what single values look like.  `beyond_floats` is
+    Of `text` whose type is not known yet the kinds are what single values look like.  `beyond_floats` is
     how many are integers that no float64 holds exactly.
     """
 

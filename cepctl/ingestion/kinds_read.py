@@ -1,4 +1,4 @@
-"""The kinds of the attributes that rules of a model read, told from all chunks of a file."""
+"""The kinds of the attributes that rules of a model read, derived from all chunks of a file."""
 
 from __future__ import annotations
 

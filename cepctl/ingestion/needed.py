@@ -1,6 +1,6 @@
-"""Events that a query cannot need, left behind as they are read, with what is told of all events.
+"""Events that a query cannot need, left behind as they are read, with what is known of all events.
 
-A dataset that is made for one query holds the events that can matter to it.  Whether one can is told from
+A dataset that is made for one query holds the events that can matter to it.  Whether one can is derived from
 itself alone, in a chunk whose attributes are taken to have the kinds that they have there.  Where all files
 together show that to be wrong, that ids may be repeated, or that some events have writers, which matter to
 all others, the files are read again and nothing is left out.
@@ -46,7 +46,7 @@ class Needed(Protocol):
     """What a query needs of events."""
 
     def judged(self, chunk: pa.Table, kinds: Kinds, unit: TimeUnit, *, lasting: bool) -> Judged | None:
-        """Which events of a chunk can matter; None where that cannot be told from each event by itself."""
+        """Which events of a chunk can matter; None where that cannot be decided for each event by itself."""
 
     def attributes(self, kinds: Kinds, unit: TimeUnit) -> frozenset[str] | None:
         """The attributes of points that are read at all, of these; None where that cannot be told."""

@@ -1,7 +1,7 @@
 """The order of a dataset: which rows of which chunk make up which part, without repeated events.
 
 Chunks are sorted, so a part is a range of keys (lower, event id) and one slice of every chunk.  Where the
-ranges end is told from a sample of the keys, which does not depend on how they lie in chunks; only the keys
+ranges end is found from a sample of the keys, which does not depend on how they lie in chunks; only the keys
 of one chunk are in memory at a time.
 """
 

@@ -215,7 +215,7 @@ def _written(gathered: GatheredChunks, known: LogFormat, batches: Iterator[pa.Re
             others.add(table)
         day_grained = day_grained and at_local_midnight(table)
         gathered.add(table)
-        # Whole days get their intervals at the end, and what may be shown again is told from all.
+        # Whole days get their intervals at the end, and what may be shown again is derived from all.
         gathered.may_leave_behind = not day_grained and known.repeats is None
         if gathered.fill_a_chunk(CHUNK_EVENTS, most_bytes):
             gathered.flush()

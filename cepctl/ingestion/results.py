@@ -186,11 +186,11 @@ class FileResult:
         return (*self.warnings, *notes_on_other_times(self.other_times), *notes)
 
     def attributes(self) -> dict[str, AttributeFacts]:
-        """The facts of the attributes in all chunks together; the kind of text is told from all of it."""
+        """The facts of the attributes in all chunks together; the kind of text is derived from all of it."""
         return {name: _with_one_kind(found) for name, found in self._facts().items()}
 
     def texts(self) -> dict[str, frozenset[Kind]]:
-        """What single values of attributes look like whose type is told from all their texts."""
+        """What single values of attributes look like whose type is derived from all their texts."""
         return {name: found.kinds for name, found in self._facts().items() if found.text}
 
     def _facts(self) -> dict[str, AttributeFacts]:

@@ -4,7 +4,7 @@ That is done where each row brings its ticks, and nothing that is said elsewhere
 no rule, writer or other name touches.  A block with a row that is no event, or that has more than a type, an
 id, an interval and attributes, goes the way of all others; there it is told in which row something is wrong.
 
-    what is told of a row          from
+    what is known of a row          from
     its type, and whether needed   the block
     kinds of attributes            all rows of the block, also those that are needed
     its id                         a hash, as of those that are needed (needed.py)

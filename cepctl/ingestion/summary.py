@@ -29,7 +29,7 @@ class IngestSummary:
 
     `rejected` counts the rejects by cause, `rejects` are the first few of each; `notices` are for
     people; `accounts` has one entry per file, in order of their names, those left out among them; `templates`
-    are those that types were told by; `times` what each file told of its times; `growth` what is
+    are those that types were given by; `times` what each file told of its times; `growth` what is
     decided of the order of logs that grow.
     """
 

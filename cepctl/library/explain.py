@@ -234,7 +234,7 @@ def _orders(plan: Plan, inputs: EventInputs, limit: int) -> tuple[str | None, Ma
 
 
 def _ranges(plan: Plan, inputs: EventInputs) -> tuple[StatedRange, ...]:
-    """By which differences pairs of AND are left out, told from the shapes of the events; not for many."""
+    """By which differences pairs of AND are left out, derived from the shapes of the events; not for many."""
     asked = plan.minimum_confidence is not None and plan.group_by is None and plan.never is None
     paired = any(len(block) > 1 for each in plan.alternatives for block in each.positive_blocks)
     if not asked or not paired or plan.given or plan.clocks or engine_refusals(plan, "event"):

@@ -73,7 +73,7 @@ def ingest(
     output
         Directory of the dataset, which appears at once or not at all.
     format
-        Of the logs, one of `cepctl formats`; without it told from their content.
+        Of the logs, one of `cepctl formats`; without it derived from their content.
     overwrite
         Replace the dataset at `output`.
     max_memory
@@ -82,7 +82,7 @@ def ingest(
         As the groups say that `help(cepctl.library.options)` shows.  `RunnerKeywords`, who does the work:
         `runner`, `spark`, `master`, `conf`.  `ReadingOptions`, how logs are read: `uncertainty`, `tz`,
         `zone`, `name`, `map`, `writer`, `no_writer`, `patterns`, `intervals` and more.  `IngestKeywords`,
-        what is told of them, and whether the dataset is sketched, too: `strict`, `report`, `rejects`,
+        what is known of them, and whether the dataset is sketched, too: `strict`, `report`, `rejects`,
         `max_errors`, `sketch`, `sketch_on`, `sketch_share`.
 
     Returns

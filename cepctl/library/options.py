@@ -67,7 +67,7 @@ class ReadingOptions(TypedDict, total=False):
     per_object
         Type of object of which an event of an object-centric log becomes one event for each.
     time_unit
-        Length of a tick, such as `1 us`; without it told from the digits of the times, 1 ms at most.
+        Length of a tick, such as `1 us`; without it derived from the digits of the times, 1 ms at most.
     exact_times
         Whether times are exact that have no fraction of a second; else each stands for its whole second,
         minute or day where no time of its file has one.

@@ -40,7 +40,7 @@ class NeededByQuery:
     def judged(
         self, chunk: pa.Table, kinds: Mapping[str, Kind], unit: TimeUnit, *, lasting: bool
     ) -> Judged | None:
-        """Which events of a chunk can matter; None where that cannot be told from each event by itself.
+        """Which events of a chunk can matter; None where that cannot be decided for each event by itself.
 
         `kinds` are those of all its attributes; `lasting`: whether some event of it has an end.
         """

@@ -9,7 +9,7 @@ _MINUTE = 60
 def ahead_text(done: int, parts: int, seconds: float) -> str:
     """How much of equal parts is done after some seconds, and about how long the others take.
 
-    The time left is told from two seconds on: before, it would be no news.
+    The time left is shown from two seconds on: before, it would be no news.
 
     Examples
     --------

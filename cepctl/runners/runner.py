@@ -26,7 +26,7 @@ Piece: TypeAlias = tuple[int, bytes]
 
 
 class Counter(Protocol):
-    """Counts in the tasks what is told of them while they run; a task that is run again counts again."""
+    """Counts in the tasks what is known of them while they run; a task that is run again counts again."""
 
     def add(self, count: int) -> None: ...
 

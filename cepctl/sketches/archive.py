@@ -208,7 +208,7 @@ class SketchArchive:
         )
 
     def _stretch(self, number: int, span: Indexes, table: pa.Table) -> tuple[Ticks, Ticks]:
-        """Between which common ticks the places of types lie, told from the steps of their spans."""
+        """Between which common ticks the places of types lie, derived from the steps of their spans."""
         own = self.sketches[number].spans
         first, last = (own.column(name).to_numpy()[span] for name in ("first", "last"))
         steps = (table.column(name).to_numpy() for name in ("first", "last"))

@@ -34,7 +34,7 @@ _KINDS = {arrow: kind for kind, arrow in ARROW_TYPES.items()}
 @dataclass(frozen=True)
 class Known:
     """What is known of the events before: types of attributes, time unit, counts per event type, clocks, the
-    templates that types were told by, and what is decided of the order of records.
+    templates that types were given by, and what is decided of the order of records.
     """
 
     attributes: Mapping[str, pa.DataType]

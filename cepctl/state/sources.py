@@ -48,7 +48,7 @@ class Source:
     newest
         No event read of it has a larger `lower`; None where none was read at all.
     time_forms
-        How its columns of times are read (ReadReport of io/contract), told from what was read first.
+        How its columns of times are read (ReadReport of io/contract), derived from what was read first.
     """
 
     uri: str

@@ -166,7 +166,7 @@ class RecordedOffset:
         return bool(((ahead == ahead_to) & (ahead % unit.nanoseconds == 0)).all())
 
     def _texts_of_pieces(self, pieces: Indexes, tell: Callable[[int], str]) -> pa.DictionaryArray:
-        """What is told of the residual of each piece, once for each; null without a piece."""
+        """What is known of the residual of each piece, once for each; null without a piece."""
         residuals = self.residuals
         none = len(residuals.first)
         group = np.where(pieces == NO_PIECE, none, residuals.of_piece[pieces])

@@ -113,7 +113,7 @@ def _put_rivals(rows, events, rule, bits, at, keys):
 def _name_by_shape(begin, offsets, shape, place, bits, keys, places):
     """Sort the rivals of each match by event and rule, name them by shape, and count places from the first.
 
-    The same event under a further rule is told from another with the same mass by its sign.
+    The same event under a further rule is told apart from another with the same mass by its sign.
     """
     for row in range(len(begin)):
         own = keys[begin[row] : offsets[row + 1]]

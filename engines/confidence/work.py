@@ -1,4 +1,4 @@
-"""What is told of each way to measure something, and how much work it may take: one bound, and one refusal.
+"""What is known of each way to measure something, and how much work it may take: one bound, and one refusal.
 
 Lists of methods say which is asked when, and why.  The scale of work is nanoseconds of one core.  Every
 method counts its products of probabilities before it takes them; how long one takes is told here.  What is

@@ -94,7 +94,7 @@ def _sources(
 def _columns(
     plan: Plan, wanted: WantedGroups, keys: pl.DataFrame, answers: GroupAnswers, best: pa.Array
 ) -> list[pa.Array]:
-    """What is told of each key; `best`: what its best match has bound."""
+    """What is known of each key; `best`: what its best match has bound."""
     rows, ordered, options = wanted.rows, wanted.ordered, wanted.prepared[0].options
     estimates, of_law = options.approximate is not None, options.columns_of_law(plan)
     # Where the best of some rows is not known, that of all is not.
@@ -252,7 +252,7 @@ _MEMBERS_TOO_COSTLY = (
 
 @dataclass(frozen=True)
 class GroupAnswers:
-    """What is told of each group: arrays of shape (groups,), the errors 0 where nothing is estimated.
+    """What is known of each group: arrays of shape (groups,), the errors 0 where nothing is estimated.
 
     An occurrence is NaN where it is too costly; `why` says of one of these what costs.
     """
@@ -270,7 +270,7 @@ def least_occurrence(plan: Plan) -> float:
 
 
 def group_answers(plan: Plan, wanted: WantedGroups, keys: pl.DataFrame) -> GroupAnswers:
-    """What is told of every group; measured where it has several matches that may reach what is asked.
+    """What is known of every group; measured where it has several matches that may reach what is asked.
 
     Raises
     ------

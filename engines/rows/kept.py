@@ -1,4 +1,4 @@
-"""Which rows are kept by what is told of each: all filters of rows, for whoever holds some."""
+"""Which rows are kept by what is known of each: all filters of rows, for whoever holds some."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _Table = TypeVar("_Table", pa.RecordBatch, pa.Table)
 
 
 class RowStarts(Protocol):
-    """What is told of rows, by which they are kept."""
+    """What is known of rows, by which they are kept."""
 
     @property
     def start(self) -> Ticks:
@@ -24,7 +24,7 @@ class RowStarts(Protocol):
 
 @dataclass(frozen=True)
 class ColumnStarts:
-    """What is told of rows that stand in columns."""
+    """What is known of rows that stand in columns."""
 
     start: Ticks
 

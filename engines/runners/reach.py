@@ -1,4 +1,4 @@
-"""Which events can matter to a plan: how far from the first event of a match, and told from one event alone.
+"""Which events can matter to a plan: how far from the first event of a match, decided for each event alone.
 
 Within a window the reach is the window.  Conditions on ends may bound it, too: what INTERSECTS the first
 event begins before that has ended, and ends after it has begun.

@@ -6,7 +6,7 @@ in them or decide them: the first event happens at most its own interval later, 
 events included, within reach of it (`reach.py`), on either side.  Where nothing bounds that, a query is
 split by key only.
 
-Where to cut is told from the statistics of row groups alone, before any event is read; a slice begins
+Where to cut is derived from the statistics of row groups alone, before any event is read; a slice begins
 where a row group does, so that little is read twice.
 """
 

@@ -21,7 +21,7 @@ _Method: TypeAlias = Method[Any, Any, Any]
 
 @dataclass(frozen=True)
 class StatedMethod:
-    """What is told of a method: its name, of which matches it is, how exact, and the most that it takes."""
+    """What is known of a method: its name, of which matches it is, how exact, and the most that it takes."""
 
     method: str
     why: str
@@ -78,5 +78,5 @@ def _sums() -> Iterable[_Method]:
 
 
 def stated(method: _Method) -> StatedMethod:
-    """What is told of a method."""
+    """What is known of a method."""
     return StatedMethod(method.name, method.why, method.guarantee.value, method.most_products)

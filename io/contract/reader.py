@@ -239,7 +239,7 @@ class ReadOptions:
     tried on log records before the built-in ones, and
     `keep_unmatched` makes events of records that none fits. `epoch_unit` (s, ms, us or ns) is that of
     numbers in the columns of times of plain files, and `time_format` the form of their written times, in
-    codes of strptime; without them both are told from the file.  `per_object` is the type of object of which
+    codes of strptime; without them both come from the file.  `per_object` is the type of object of which
     an event about several becomes one event for each.  With `exact_times` a time without a fraction is exact.
     A `strict` reader refuses a file with marks of uncertainty that have no model here.
     `templates` are those that messages without a pattern get their type, or their attribute `template`, from;

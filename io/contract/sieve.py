@@ -29,5 +29,5 @@ class Sieve(Protocol):
         """Which rows of a block are to become events, shape (n,); None for all.
 
         `columns` are those of raw events and attributes; `inferred`: the attributes are text whose type is
-        yet to be told.  The rows that are not needed are valid events, and taken account of.
+        not known yet.  The rows that are not needed are valid events, and taken account of.
         """

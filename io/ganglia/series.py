@@ -13,7 +13,7 @@ and values that follow one another share no tick.
     hosts           how many hosts are in the sum
     resolution      seconds that a value stands for
 
-Whose values a file of Ganglia holds, told from its path: `<cluster>/<host>/<metric>.<suffix>`.
+Whose values a file of Ganglia holds, derived from its path: `<cluster>/<host>/<metric>.<suffix>`.
 
 gmetad keeps one round-robin database per metric, below one folder per cluster and host, and puts the
 sums over a cluster (and over the whole grid) into a folder of their own:

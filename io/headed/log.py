@@ -231,7 +231,7 @@ def _as_typed(values: pa.Array, header: CommentedHeader, name: str) -> pa.Array:
 
 
 def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Mark attributes that are text, whose type is yet to be told."""
+    """Mark attributes that are text, whose type is not known yet."""
     known = {*RAW_COLUMNS, *RESERVED}
     fields = [
         each if each.name in known or not pa.types.is_string(each.type) else each.with_metadata(INFERRED)

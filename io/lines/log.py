@@ -1,4 +1,4 @@
-"""Any other log of lines with a time in them: one event per record, whose type is told from its message.
+"""Any other log of lines with a time in them: one event per record, whose type is derived from its message.
 
     line                                       what becomes of it
     one that begins with the time of the log   a record; the layout is learned from the head of the file

@@ -25,7 +25,7 @@ _FEW = 64
 
 
 def usual_beginnings(before: pa.Array, time: pa.Array) -> tuple[str, ...]:
-    """The shapes in which many records of a log begin, told from what stands up to the end of their times."""
+    """The shapes in which many records of a log begin, by what stands up to the end of their times."""
     shapes = _shapes(pc.binary_join_element_wise(before, time, "")).value_counts()
     enough = _USUAL_SHARE * len(before)
     found = (str(each["values"]) for each in shapes if each["counts"].as_py() >= enough)

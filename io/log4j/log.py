@@ -244,7 +244,7 @@ class _Log4jFile:
 
 
 def _inferred(name: str, values: pa.Array) -> dict[bytes, bytes] | None:
-    """Groups of patterns are text here; what they are is told from all values of the dataset."""
+    """Groups of patterns are text here; what they are is derived from all values of the dataset."""
     fixed = name in _TEXT_ATTRIBUTES or re.search("_(?:id|node)$", name) or name in RAW_COLUMNS
     return None if fixed or not pa.types.is_string(values.type) else INFERRED
 

@@ -186,7 +186,7 @@ class LineBatches:
         return precision - 1 if precision > 1 and not self.options.exact_times else 0
 
     def _finished(self, batch: pa.RecordBatch) -> pa.RecordBatch:
-        """Events with what patterns say of them, and their columns marked whose type is yet to be told."""
+        """Events with what patterns say of them, and their columns marked whose type is not known yet."""
         if self.patterns and not self.already_typed:
             batch = self._typed(batch)
         inferred = self._inferred(batch.schema.names)

@@ -2,7 +2,7 @@
 
 A parser that recovers goes on where it can, and takes what it skips along without a word.  So the document
 comes here first.  While it is well-formed, which expat tells, it passes as it is.  From the last record
-before the first damage on it is cut at the tags of its records, which are told from its bytes:
+before the first damage on it is cut at the tags of its records, which are derived from its bytes:
 
     between two tags                        what becomes of it
     a record that is well-formed            passes as it is

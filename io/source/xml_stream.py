@@ -244,7 +244,7 @@ class XmlDocument:
     chunks
         The file, not yet read.
     prolog
-        What is told of the beginning; empty for a file without content.
+        What is known of the beginning; empty for a file without content.
     blank_lines
         How many lines stand before the document.
     """

@@ -51,7 +51,7 @@ class AlikeFields:
     def of(self, lines: Lines) -> dict[str, pa.Array] | None:
         """The fields that `flat_record` gives of each line, where they are of the types known.
 
-        Those of the first block are told from some of its lines.  None where a line has others, or where all
+        Those of the first block are found from some of its lines.  None where a line has others, or where all
         have too many values.  The fields of an object that a line has not are null; where null may stand for
         an object, nobody knows what the line has there: None as well.
         """

@@ -285,7 +285,7 @@ class _Blocks:
         for place, each in enumerate(self._of(flat)):
             self._numbered += place > 0
             if not events.type_is_mapped:
-                # One told from a message gets its own later.
+                # One derived from a message gets its own later.
                 each[EVENT_TYPE] = event_type or RECORD
             self._names.update(each)
             self._waiting.append(_Waiting(self._numbered, found.line, found.raw, each, message))

@@ -300,7 +300,7 @@ def _skipped(
 
 
 def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Mark the attributes of a batch as text whose type is yet to be told."""
+    """Mark the attributes of a batch as text whose type is not known yet."""
     return batch.cast(
         pa.schema(
             field if field.name in _NOT_ATTRIBUTES else field.with_metadata(INFERRED)

@@ -256,7 +256,7 @@ def _of_ticks(values: Numbers, known: Flags, unit: TimeUnit) -> tuple[Numbers, N
 
 
 def _unit_of_column(numbers: EpochNumbers, guessed: Flags, name: str, read: ReadContext) -> str | None:
-    """The unit of a column, told from most of its first numbers in the file; None where it has none yet."""
+    """The unit of a column, found from most of its first numbers in the file; None where it has none yet."""
     places = np.flatnonzero(guessed)
     if not len(places):
         return None

@@ -34,7 +34,7 @@ RECORD, EVENT_TYPE = "Record", "event_type"
 
 
 def said(record: Mapping[str, Any], shape: JsonShape) -> tuple[str | None, str | None]:
-    """The type that a flat record names, else the first line of the message that it is told from."""
+    """The type that a flat record names, else the first line of the message that it is derived from."""
     for name in shape.types:
         if record.get(name) not in (None, ""):
             return _text(record[name]), None
@@ -48,7 +48,7 @@ def _text(value: Any) -> str:
 
 
 def said_by(columns: Mapping[str, Sequence[Any]], count: int, shape: JsonShape) -> tuple[pa.Array, pa.Array]:
-    """As `said`, of the fields of so many records; a type told from a message is RECORD yet."""
+    """As `said`, of the fields of so many records; a type derived from a message is RECORD yet."""
     types = _first([columns[name] for name in shape.types if name in columns], _NOTHING, count)
     messages = pa.nulls(count, pa.string())
     if shape.message is not None and shape.message in columns:
@@ -166,7 +166,7 @@ class JsonEvents:
         return self.table.rows_of(lines, fields)
 
     def _asked(self, found: Mapping[str, pa.Array]) -> dict[str, list[Any]]:
-        """The fields that types and messages are told from."""
+        """The fields that types and messages are derived from."""
         names = (*self.shape.types, *filter(None, [self.shape.message]), *self.shape.others)
         return {name: found[name].to_pylist() for name in names if name in found}
 

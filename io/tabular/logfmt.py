@@ -241,7 +241,7 @@ def _is_epoch(text: str) -> bool:
 
 
 def _inferring(batch: pa.RecordBatch) -> pa.RecordBatch:
-    """Mark the attributes of a batch as text whose type is yet to be told."""
+    """Mark the attributes of a batch as text whose type is not known yet."""
     return batch.cast(
         pa.schema(
             each.with_metadata(INFERRED)

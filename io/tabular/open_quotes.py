@@ -1,7 +1,7 @@
 """Rows that a quote swallows which damage has opened: they are read, and the row with the quote is none.
 
-A quote before a value takes all rows up to the next quote into that value.  It is told from a value of
-several lines by these lines: where each is a row, with as many delimiters as the header, the quote is
+A quote before a value takes all rows up to the next quote into that value.  What tells it from a value of
+several lines are these lines: where each is a row, with as many delimiters as the header, the quote is
 damage, and where a quarter of them are and no quote closes it.  So is the last of them a row, if the quote
 that would close the value begins another one.  Its line is then handed on as one that is no row.  Only
 stretches of lines with an odd number of quotes are looked at: all others begin and end outside of them.

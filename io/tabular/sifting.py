@@ -16,7 +16,7 @@ from cepctl.numeric.arrays import Numbers
 def sifted(rows: BlockRows, options: ReadOptions, report: ReadReport, *, inferred: bool = False) -> BlockRows:
     """The rows that are to become events; the others count as records.
 
-    `inferred`: the attributes are text whose type is yet to be told.
+    `inferred`: the attributes are text whose type is not known yet.
     """
     is_composed = any(composed_of(*pair) is not None for pair in options.columns)
     if options.sieve is None or not len(rows.numbers):

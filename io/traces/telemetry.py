@@ -51,7 +51,7 @@ _NANOS = 1_000
 
 @dataclass(frozen=True)
 class Telemetry:
-    """One record: what it was read from, its type or the message that it is told from, and its time.
+    """One record: what it was read from, its type or the message that it is derived from, and its time.
 
     Times are nanoseconds since 1970, None where there is none; `since` is the earliest that it may have been.
     """

@@ -30,7 +30,7 @@ from cepctl.process.memory import MemoryBudget
 
 @dataclass(frozen=True)
 class _PlanOutput:
-    """What is told of a plan, in which form; or with `support` what is supported."""
+    """What is known of a plan, in which form; or with `support` what is supported."""
 
     output_format: str
     as_json: bool

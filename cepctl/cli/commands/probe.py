@@ -1,4 +1,4 @@
-"""`cepctl probe`: where a pattern can occur, told from sketches alone."""
+"""`cepctl probe`: where a pattern can occur, derived from sketches alone."""
 
 from __future__ import annotations
 

@@ -71,7 +71,7 @@ def trace_pieces(found: MatchedEvents, keys: pa.Table | None = None) -> Iterator
 
 @dataclass(frozen=True)
 class _Titled:
-    """A match or a key: what its track is called, its ticks, what is told of it, and of each event of it."""
+    """A match or a key: what its track is called, its ticks, what is known of it, and of each event of it."""
 
     kind: str
     name: str

@@ -3,7 +3,7 @@
     clocks of a match                                        measured by
     one, or none                                             the closed form on the own parts
     all sharp, on two clocks                                 the mass of a difference between two ticks
-    two, one of which has one event                          the closed form told from the other's offset
+    two, one of which has one event                          the closed form derived from the other's offset
     all alone on theirs                                      the closed form on own part and offset as one
     one offset, or the difference of two, to be summed       the closed form at few offsets (nodes)
     anything else, a mass with holes, or clocks with ties    left to `rows`
@@ -210,7 +210,7 @@ def clock_chains(
 
 
 def _most_buckets(clocks: EventClocks) -> int:
-    """How many buckets an event may have, with its offset and told from another."""
+    """How many buckets an event may have, with its offset and derived from another."""
     own, offset = clocks.own.most_buckets, clocks.offsets.most_buckets
     blocks = max(min(own * offset, _MOST_BLOCKS), min(own * offset * offset, _MOST_BENT))
     return max(own, CUTS_OF_BLOCK * blocks)

@@ -377,7 +377,7 @@ def _of_masses(numbers: _Numbers) -> Indexes:
 def _of_ties(frames: Frames) -> Indexes:
     """Where ties begin and cease to allow an offset, or weigh it otherwise, as rows.
 
-    Part, its variable, the one that its tick is told from or -1, and the tick.
+    Part, its variable, the one that its tick is derived from or -1, and the tick.
     """
     found = [np.zeros((0, 4), dtype=np.int64)]
     for level in range(1, frames.most_levels + 1):

@@ -83,7 +83,7 @@ def part_of_curve(curves, bucket, x, ticks, last):
         return 0, begin, begin, begin
     if degree == 1 or across == 1.0:
         return 1, begin, 0.5 * (begin + end), end
-    # From the smaller end: what is told from the greater one is lost where it is much smaller.
+    # From the smaller end: what is derived from the greater one is lost where it is much smaller.
     if begin <= end:
         middle = begin + 0.5 * across * _step_at(curves, bucket, x, last)
     else:
@@ -93,7 +93,7 @@ def part_of_curve(curves, bucket, x, ticks, last):
 
 @inner
 def mirrored_curve(curve):
-    """Degree and coefficients told from the last tick."""
+    """Degree and coefficients, counted from the last tick."""
     degree, begin, middle, end = curve
     return degree, end, middle, begin
 

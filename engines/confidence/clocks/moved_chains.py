@@ -77,7 +77,7 @@ def _parts(positions, size):
 def copy_parts(chain, stamps, events, level, frame):
     """Copy own parts; of an event of level CONVOLVED that of its own tick and its offset together.
 
-    `frame` is the clock whose offset such an event is told from, NO_CLOCK where its ticks are absolute.
+    `frame` is the clock whose offset such an event is derived from, NO_CLOCK where its ticks are absolute.
     """
     still, moved = chain.still, chain.moved
     at = 0

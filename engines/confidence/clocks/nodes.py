@@ -67,7 +67,7 @@ _Pairs: TypeAlias = tuple[Indexes, Ticks]
 
 
 def ends_of_ties(frames: Frames, level: int) -> _Pairs:
-    """Where, told from the offset of the level before, a tie begins and ceases to allow an offset."""
+    """Where, counted from the offset of the level before, a tie begins and ceases to allow an offset."""
     match, apart = frames.tied_levels(level)
     return np.concatenate([match, match]), np.concatenate([-apart, apart + 1])
 
@@ -236,7 +236,7 @@ def _clock_of(frames: Frames, level: int) -> Indexes:
 
 
 class _OffsetRows(NamedTuple):
-    """What gets one more offset: its match, the offsets it has, its clock, and the one it is told from.
+    """What gets one more offset: its match, the offsets it has, its clock, and the one it is derived from.
 
     `first`, `last`: what ties leave to the offset.
     """

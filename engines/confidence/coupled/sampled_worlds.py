@@ -131,7 +131,7 @@ def _units_of(ties: EventTies) -> Units:
 
 
 REMAIN, CLOCKS_CONTRADICT, TOO_FEW_REMAIN = range(3)
-"""What is told of worlds: enough remain, or too few in which ties of clocks, or what is given, hold."""
+"""What is known of worlds: enough remain, or too few in which ties of clocks, or what is given, hold."""
 _REMAIN, _CLOCKS_CONTRADICT, _TOO_FEW_REMAIN = REMAIN, CLOCKS_CONTRADICT, TOO_FEW_REMAIN
 
 

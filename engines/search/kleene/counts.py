@@ -188,7 +188,7 @@ def _shown(number: int) -> str:
 
 
 _TOO_MANY_TO_COUNT_EXACTLY = 1000
-"""Events whose sets need not be told from those of more."""
+"""Events whose sets need not be told apart from those of more."""
 _SLACK = 1e-8
 """Share of a threshold by which bounds that are added up in another order may differ."""
 
