@@ -1,6 +1,6 @@
 """OCEL 1.0 in JSON that is damaged, or names an event twice: its records one by one, wherever they stand.
 
-There, events and objects are members of two objects, by their ids.  So a record is seen in the text: an id, and
+There, events and objects are members of two objects, by their ids.  So a record is seen in text: an id, and
 an object that has an activity or a type.  What is lost is counted by the words that each record has once.
 """
 
