@@ -37,6 +37,7 @@ from tests.engines.runners.test_interval_slices import as_in_a_run
 from tests.engines.runners.test_slices import read_by_slice, sent_to_groups, task_of
 from tests.fuzzing.answers import Answer, Disagreement, answer_of, require_same, rows_of, shown, shown_answer
 from tests.fuzzing.queries import Case
+from tests.fuzzing.read_from_files import FORMS, answer_of_file
 
 
 class Confirmed(NamedTuple):
@@ -267,6 +268,17 @@ def _counted_units(confirmed: Confirmed) -> bool:
     return True
 
 
+def _files(confirmed: Confirmed) -> bool:
+    """A file that holds the events, read as far as the query needs it, gives the rows."""
+    case = confirmed.case
+    (form,) = _digits(case.setting, tuple(range(len(FORMS))))
+    found = answer_of_file(case, confirmed.plan, FORMS[form])
+    if found is None or isinstance(found, QueryTooLargeError | UnsupportedQueryError):
+        return False
+    require_same(FORMS[form], confirmed.judged, found)
+    return True
+
+
 CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
     "threshold": _threshold,
     "top-k": _top,
@@ -275,6 +287,7 @@ CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
     "moved": _moved,
     "raw-times": _raw_times,
     "point-engine": _point_engine,
+    "files": _files,
     "counted-units": _counted_units,
     "summary": _summary,
     "why-not": _why_not,

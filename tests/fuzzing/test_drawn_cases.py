@@ -12,9 +12,9 @@ from cepctl.engines.event.match import match_events
 from cepctl.errors import CepctlError, UsageError
 from cepctl.library.match import match
 from cepctl.plan.support import Construct, constructs_of
+from tests.fuzzing.case_files import events_csv, laws_toml, query_of_file
 from tests.fuzzing.constructs import CHECKS, NAMES, STRATEGIES, require_together
 from tests.fuzzing.drawing import drawn_case
-from tests.fuzzing.findings import events_csv, laws_toml, query_of_file
 from tests.fuzzing.queries import Case
 
 
