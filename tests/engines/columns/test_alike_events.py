@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import numpy as np
+
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.columns.masses import alike_events, mass_digest
+from cepctl.engines.columns.masses import Masses, alike_events, mass_digest, mixed, same_mass
 from tests.plans import Event, event_table, histogram
 
 
@@ -41,3 +43,20 @@ def test_events_with_other_masses_lie_apart_in_the_table() -> None:
     events += [Event(f"w{i}", "A", 0, 10 + i) for i in range(50)]
     masses = events_of(event_table(events)).masses
     assert len({int(mass_digest(masses.buckets, event)) for event in range(100)}) == 100
+
+
+def test_numbers_are_mixed_as_splitmix64_does() -> None:
+    """What this generator returns first from seeds 0 and 1234567, as its authors state it."""
+    with np.errstate(over="ignore"):  # of whole numbers that wrap around
+        found = [int(mixed(np.uint64(seed))) for seed in (0, 1_234_567)]
+    assert found == [0xE220A8397B1DCDAF, 6_457_827_717_110_365_317]
+
+
+def test_masses_are_the_same_where_every_number_is() -> None:
+    """The third has another first tick, the fourth another last one, the others have other shares."""
+    lo, hi = np.array([0, 5, 0, 5, 1, 5, 0, 5, 0, 5, 0, 5]), np.array([2, 9] * 3 + [3, 9] + [2, 9] * 2)
+    density = np.array([0.2, 0.08] * 4 + [0.1, 0.14] + [0.2, 0.09])
+    masses = Masses.of_buckets(np.arange(0, 13, 2), lo, hi, density)
+    same = [same_mass(masses.buckets, 0, other) for other in range(6)]
+    assert same == [True, True, False, False, False, False]
+    assert alike_events(masses).tolist() == [0, 0, 2, 3, 4, 5]

@@ -66,7 +66,37 @@ def test_the_masses_are_those_of_the_general_way(monkeypatch: pytest.MonkeyPatch
     agrees()
 
 
-@pytest.mark.parametrize("p", [(0.0, 1.0), (0.5, 0.4), (np.nan, 1.0), (-0.5, 1.5)])
+def test_the_mass_of_a_bucket_is_spread_over_its_ticks() -> None:
+    """0 to 9 with 1/10 each; then 1/4 on 1 and 2, 3/4 on 4 to 8; then all on 5."""
+    lower, upper = np.array([0, 1, 5]), np.array([9, 8, 5])
+    buckets = np.array([1, 4, 5]), np.array([2, 8, 5]), np.array([1 / 4, 3 / 4, 1.0])
+    found = histograms_in_order(lower, upper, np.array([0, 2, 1]), *buckets)
+    assert found is not None
+    starts, lo, hi, density = found
+    assert (starts.tolist(), lo.tolist(), hi.tolist()) == ([0, 1, 3, 4], [0, 1, 4, 5], [9, 2, 8, 5])
+    assert density == pytest.approx([1 / 10, 1 / 8, 3 / 20, 1.0], rel=1e-15)
+
+
+@pytest.mark.parametrize("rounded", [0.7499995, 0.7500005])
+def test_buckets_that_miss_1_by_a_little_are_scaled(rounded: float) -> None:
+    """The whole of 1/4 and 0.7499995 is 0.9999995: of it 1/4 is on two ticks."""
+    ticks = np.array([1, 4]), np.array([2, 8])
+    found = histograms_in_order(
+        np.array([1]), np.array([8]), np.array([2]), *ticks, np.array([0.25, rounded])
+    )
+    assert found is not None
+    assert found[3] == pytest.approx([1 / 8 / (0.25 + rounded), rounded / 5 / (0.25 + rounded)], rel=1e-15)
+
+
+@pytest.mark.parametrize(("begin", "end"), [(3, 8), (2, 8), (9, 8)])
+def test_buckets_that_overlap_or_are_turned_are_left_to_the_general_way(begin: int, end: int) -> None:
+    one, ticks = np.array([0]), (np.array([1, begin]), np.array([3, end]))
+    assert histograms_in_order(one, one + 8, np.array([2]), *ticks, np.array([0.5, 0.5])) is None
+
+
+@pytest.mark.parametrize(
+    "p", [(0.0, 1.0), (0.5, 0.4), (np.nan, 1.0), (-0.5, 1.5), (0.5, np.inf), (0.5, 0.500002)]
+)
 def test_masses_that_are_wrong_or_none_are_left_to_the_general_way(p: tuple[float, float]) -> None:
     one, ticks = np.array([0]), (np.array([1, 4]), np.array([3, 8]))
     assert histograms_in_order(one, one + 8, np.array([2]), *ticks, np.array(p)) is None

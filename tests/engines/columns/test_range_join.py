@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, interval_index, overlapping
+from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, candidates_of, interval_index, overlapping
 from cepctl.numeric.arrays import Indexes, Ticks
 
 Rows = list[tuple[int, int, int]]
@@ -87,3 +87,21 @@ def test_batches_are_bounded() -> None:
 def test_nothing_joins_nothing() -> None:
     assert joined([], [(0, 1, 2)]) == []
     assert joined([(0, 1, 2)], []) == []
+
+
+def test_few_more_are_looked_at_than_overlap() -> None:
+    """Key 0: 0 to 9, 1 to 2, 3 to 4 and 5 to 5, of which all reach 9; key 1: 4 to 6 and 5 to 5, both reach 6.
+
+    Of 4 to 5 all of key 0 are looked at, as none begins too late, and three overlap; of 2 to 2 in that key
+    the first two; of 10 to 12 none reaches so far; of 6 to 9 in key 1 both, and one overlaps.
+    """
+    index = interval_index(
+        np.arange(6), *columns([(0, 0, 9), (0, 1, 2), (0, 3, 4), (0, 5, 5), (1, 4, 6), (1, 5, 5)])
+    )
+    queries = columns([(0, 4, 5), (0, 2, 2), (0, 10, 12), (1, 6, 9), (2, 4, 5), (-1, 4, 5)])
+    assert index.reach.tolist() == [9, 9, 9, 9, 6, 6]
+    found = candidates_of(index, *queries)
+    assert found.begin.tolist() == [0, 0, 4, 4, 0, 0]
+    assert found.counts.tolist() == [4, 2, 0, 2, 0, 0]
+    rows, events = next(overlapping(index, *queries))
+    assert (rows.tolist(), events.tolist()) == ([0, 0, 0, 1, 1, 3], [0, 2, 3, 0, 1, 4])

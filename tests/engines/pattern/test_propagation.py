@@ -75,3 +75,36 @@ def test_rows_of_different_sizes_are_narrowed_each_by_its_own_edges() -> None:
     assert narrow[0][[0, 1, 4]].tolist() == [3, 4, 5]
     assert narrow[1][[0, 1, 4]].tolist() == [3, 4, 6]
     assert lower.tolist() == [3, 0, 0, 0, 5]
+
+
+def left(masses: Masses, *edges: tuple[int, int, int]) -> list[list[int]] | None:
+    """First and last ticks of all events, which one row has; None where no world allows it."""
+    lower, upper, possible = ticks_left(masses, np.arange(len(masses.lower))[np.newaxis], table(list(edges)))
+    return [lower[0].tolist(), upper[0].tolist()] if possible[0] else None
+
+
+def test_ends_are_tightened_along_a_chain() -> None:
+    """Each event of 0 to 9 is 2 ticks or more before the next: 0 to 5, 2 to 7 and 4 to 9."""
+    wide = masses_on([set(range(10))] * 3)
+    assert left(wide, (1, 2, -2), (0, 1, -2)) == [[0, 2, 4], [5, 7, 9]]
+    assert left(wide, (0, 1, -2), (1, 2, -2), (2, 0, 5)) == [[0, 2, 4], [5, 7, 9]]
+    assert left(wide, (0, 1, -2), (1, 2, -2), (2, 0, 3)) is None  # 4 ticks apart at least, 3 at most
+    assert left(wide, (0, 1, -5), (1, 2, -5)) is None  # 0, 5, and then 10
+
+
+def test_ends_move_onto_ticks_that_have_mass() -> None:
+    """0, 4 or 9, two ticks before 1, 5 or 9: of the first 9 is too late, of the second 1 is too early."""
+    masses = masses_on([{0, 4, 9}, {1, 5, 9}])
+    assert left(masses, (0, 1, -2)) == [[0, 5], [4, 9]]
+    # At most one tick before: 0 and 1, 4 and 5, 9 and 9.  Both later than 0 and before 9, it is the middle.
+    assert left(masses, (1, 0, 1)) == [[0, 1], [9, 9]]
+    between = masses_on([{0, 4, 9}, {1, 5, 9}, {1}, {8}])
+    assert left(between, (1, 0, 1), (2, 0, 0), (0, 3, 0)) == [[4, 1, 1, 8], [4, 5, 1, 8]]
+    # After 1 it is 4, and what is not before it begins there, too.
+    after = masses_on([{0, 4}, {1}, set(range(7))])
+    assert left(after, (1, 0, 0), (0, 2, 0)) == [[4, 1, 4], [4, 1, 6]]
+
+
+def test_no_tick_with_mass_is_left() -> None:
+    """0 or 9 is neither after 1 and before 8, nor on it."""
+    assert left(masses_on([{0, 9}, {1}, {8}]), (1, 0, 0), (0, 2, 0)) is None
