@@ -9,6 +9,7 @@ from cepctl.engines.columns.laws import Buckets
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.search.kleene.cell_products import (
     CellGaps,
+    _multiplied,
     count_tries,
     lengthen,
     narrow,
@@ -48,6 +49,9 @@ def test_pairs_of_cells_that_cannot_be_weigh_nothing() -> None:
     shares = np.array([[1 / 2, 1 / 2]]), np.array([[1 / 4, 3 / 4]])
     pair_cells(np.array([[0, 2, 4]]), np.array([[1, 3, 5]]), -1, 1, *shares, weights)
     assert weights.tolist() == [[1 / 8, 0.0, 0.0, 3 / 8]]
+    # The other one in [1, 4) or [4, 6): 2 and 3 fit together, and so do 3 and 4.
+    pair_cells(np.array([[0, 2, 4]]), np.array([[1, 4, 6]]), -1, 1, *shares, weights)
+    assert weights.tolist() == [[1 / 8, 0.0, 1 / 8, 3 / 8]]
 
 
 def test_members_in_the_widest_gaps() -> None:
@@ -55,6 +59,18 @@ def test_members_in_the_widest_gaps() -> None:
     weights = np.ones((1, 4))
     narrow(MEMBERS, FOUR_PAIRS, numbers(0), numbers(0, 2), numbers(EARLY, LATE), False, weights)
     assert weights.tolist() == [[0.0, 1 / 2, 0.0, 1 / 4]]
+
+
+def test_members_in_gaps_of_one_tick() -> None:
+    """Either is at 3 with 1/4, as it is at 0 or 5."""
+    ticks = np.array([[0], [3], [5]])
+    gaps, weights = CellGaps(ticks, ticks, ticks, ticks, together=False), np.ones((3, 1))
+    members = numbers(0, 1, 3, 4), numbers(EARLY, EARLY, LATE, LATE)
+    narrow(MEMBERS, gaps, numbers(0, 1, 2), *members, False, weights)
+    assert weights.tolist() == [[1 / 4], [1 / 16], [1 / 4]]
+    found = np.empty((4, 1))
+    lengthen(MEMBERS, gaps, numbers(0, 1, 2), np.ones((3, 1)), *members, False, found)
+    assert found.tolist() == [[1 / 4]] * 4
 
 
 def test_members_outside_of_the_narrowest_gaps() -> None:
@@ -69,6 +85,12 @@ def test_the_cells_of_one_neighbour_come_alone() -> None:
     one, weights = FOUR_PAIRS._replace(together=True), np.ones((1, 2))
     narrow(MEMBERS, one, numbers(0), numbers(0, 1), numbers(LATE), False, weights)
     assert weights.tolist() == [[0.0, 1 / 2]]
+    # Outside of [1, 0] and [3, 2], which have no tick; then also of [2, 3], where it is with 1/2.
+    narrow(MEMBERS, one, numbers(0), numbers(0, 1), numbers(LATE), True, weights)
+    assert weights.tolist() == [[0.0, 1 / 2]]
+    wide = one._replace(surely_first=np.array([[1, 2]]), surely_last=np.array([[0, 3]]))
+    narrow(MEMBERS, wide, numbers(0), numbers(0, 1), numbers(LATE), True, weights)
+    assert weights.tolist() == [[0.0, 1 / 4]]
 
 
 def test_an_event_of_several_masses_is_in_a_gap_with_the_sum_of_these() -> None:
@@ -122,6 +144,22 @@ def test_sets_that_are_too_improbable_are_tried_and_do_not_grow(least: float, tr
 def test_sets_whose_members_are_too_far_apart_do_not_grow(window: int, tried: int) -> None:
     """0 to 3 and 6 to 9 are three ticks apart or more: ac does not grow, and acb is not tried."""
     assert tries([(0, 3), (6, 9), (2, 5)], 9, window, 0.5) == tried
+
+
+def test_products_are_summed() -> None:
+    """1 + 4 + 9 + 16 + 25 + 36 + 49 + 64 + 81."""
+    one, products = np.arange(1.0, 10.0), np.empty(9)
+    assert _multiplied(one, one, products) == 285.0
+    assert products.tolist() == [1.0, 4.0, 9.0, 16.0, 25.0, 36.0, 49.0, 64.0, 81.0]
+
+
+def test_sets_beside_several_rows_are_tried() -> None:
+    """Of a and b beside row 0 a, ab and b; of c beside row 1 c."""
+    zero, last, one = np.zeros((2, 1), np.int64), np.full((2, 1), 3), np.ones((2, 1))
+    gaps = CellGaps(zero, zero, last, last, together=False)
+    members = numbers(0, 2, 3), numbers(0, 1, 2)
+    for allowed, tried in [(99, 4), (3, 4), (2, 3)]:
+        assert count_tries(anywhere(*ABC), gaps, numbers(0, 1), one, *members, 100, 0.0, allowed) == tried
 
 
 def test_the_trial_ends_after_more_than_are_allowed() -> None:

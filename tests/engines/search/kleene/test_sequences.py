@@ -69,6 +69,52 @@ def test_a_table_counts_what_trying_finds() -> None:
     check(found_members(), counts_what_trying_finds, EXAMPLES)
 
 
+def count(
+    *members: tuple[int, int, int],
+    last: int,
+    span: int = UNBOUNDED,
+    equal: bool = False,
+    most: int | None = None,
+) -> int | None:
+    """How many sequences of members (value, first and last tick) there are after 0 or, with a span, later."""
+    value, lower, upper = (np.array(each) for each in zip(*members, strict=True))
+    room = SequenceRoom(0, 0 if span == UNBOUNDED else last - 1, last, span)
+    return Members(value, lower, upper, equal, most).count(room)
+
+
+A, B, C = (1, 2, 4), (2, 1, 2), (3, 3, 3)
+
+
+@pytest.mark.parametrize(
+    ("last", "most", "found"), [(5, None, 5), (2, None, 2), (5, 1, 3), (5, 2, 5), (1, 2, 1)]
+)
+def test_sequences_rise_in_value_and_time(last: int, most: int | None, found: int) -> None:
+    """These are a, b, c, ac and bc, as b cannot follow a, which is not at 1; until 2 a and b, until 1 b."""
+    assert count(A, B, C, last=last, most=most) == found
+
+
+@pytest.mark.parametrize(
+    ("last", "most", "found"), [(9, None, 15), (3, None, 14), (2, None, 10), (9, 2, 10), (3, 3, 14)]
+)
+def test_so_many_ticks_have_room_for_as_many_members(last: int, most: int | None, found: int) -> None:
+    """Of four members 4 sets have one, 6 two, 4 three, and one all four."""
+    assert count(*((value, 1, 9) for value in range(4)), last=last, most=most) == found
+
+
+@pytest.mark.parametrize(("span", "found"), [(4, 4), (5, 5), (6, 5), (7, 7)])
+def test_sequences_that_fit_into_a_span(span: int, found: int) -> None:
+    """On ticks 1, 3 and 7: of 4 ticks some hold ab, of 5 some hold bc, and 7 hold ac and abc, too."""
+    assert count((1, 1, 1), (2, 3, 3), (3, 7, 7), last=7, span=span) == found
+
+
+@pytest.mark.parametrize(("last", "most", "found"), [(3, None, 9), (2, None, 7), (3, 2, 7), (3, 1, 3)])
+def test_equal_values_may_follow_each_other(last: int, most: int | None, found: int) -> None:
+    """Of a and b at 1 or 2 and c at 2 or 3: a, b, c, ab, ba, ac, bc, abc and bac; five rise in value."""
+    members = (1, 1, 2), (1, 1, 2), (2, 2, 3)
+    assert count(*members, last=last, equal=True, most=most) == found
+    assert count(*members, last=last, most=most) == min(found, 5)
+
+
 def test_numbers_have_as_many_digits_as_they_need() -> None:
     """Every set of 200 certain readings that rise is a sequence."""
     ticks = np.arange(200)
