@@ -38,3 +38,13 @@ def test_of_three_events_two_in_a_row_are_at_one_tick_with_the_third_before_them
 
 def test_so_few_of_many_are_at_one_second_of_a_day() -> None:
     assert most_at_once(86_400, 16) == 4
+
+
+@pytest.mark.parametrize(
+    ("ticks", "events", "some"), [(31_000_000, 3, 3), (32_000_000, 3, 2), (10**14, 2, 2)]
+)
+def test_events_are_not_at_one_tick_where_that_is_less_probable_than_rounding(
+    ticks: int, events: int, some: int
+) -> None:
+    """Three are at one of n ticks with 1 / n^2, which is 1.04e-15 and 0.98e-15; two with 1 / n."""
+    assert most_at_once(ticks, events) == some

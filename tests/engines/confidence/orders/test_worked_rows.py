@@ -1,0 +1,110 @@
+"""Rows under laws of order, and some of several rows: sums over few worlds, worked by hand."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from cepctl.engines.columns.events import events_of
+from cepctl.engines.confidence.orders.asked import LawRows, asked_each, nothing_asked
+from cepctl.engines.confidence.orders.key_orders import key_orders
+from cepctl.engines.confidence.orders.under_laws import Decided, LawfulOrders, weights_of
+from cepctl.engines.kernels.stages import only
+from cepctl.laws.law import OrderLaw
+from tests.plans import Event, event_table
+
+BEFORE, AFTER = 1, 4
+"""The gaps before the first of two events and after the last."""
+
+
+def lawful(law: OrderLaw, *events: tuple[str, int, int]) -> LawfulOrders:
+    """Events of one key by their type, first and last tick; those that begin earlier come first."""
+    drawn = [Event(f"e{i}", step, lo, hi, k="1") for i, (step, lo, hi) in enumerate(events)]
+    columns = events_of(event_table(drawn))
+    orders = key_orders((law,), columns.frame, columns.masses)
+    assert orders is not None
+    return LawfulOrders(orders, 1 << 16, "refuse")
+
+
+def probability(under: LawfulOrders, window: int | None, rival: int = 0, gaps: int = 0) -> float:
+    """That the last event but one is before the last, with no rival in some gaps."""
+    last = len(under.orders.masses.lower) - 1
+    rivals = (np.array([each][: gaps > 0], dtype=np.int64) for each in (0, rival, gaps))
+    rows = LawRows(np.array([[last - 1, last]]), *rivals)
+    with only("interpreted"):
+        return float(under.probabilities(rows, window)[0])
+
+
+def some_holds(under: LawfulOrders, window: int | None, *rows: tuple[int, int]) -> float:
+    with only("interpreted"):
+        found, _ = under.unions(LawRows.plain(np.array(rows)), np.zeros(len(rows), dtype=np.int64), 1, window)
+    return float(found[0])
+
+
+A_THEN_B = OrderLaw("k", following={("A", "B"): 4.0})
+AB = lawful(A_THEN_B, ("A", 1, 4), ("B", 1, 4))
+
+
+@pytest.mark.parametrize(("most", "answered"), [(1e9, True), (1.0, False)])
+def test_weights_of_all_orders_and_of_those_that_answer_yes(most: float, answered: bool) -> None:
+    """(4 + 1) / 2; of 16 worlds six have a before b: 4 * 6 / 16."""
+    one = np.zeros(1, dtype=np.int64)
+    asked = asked_each(AB.orders.masses, LawRows.plain(np.array([[0, 1]])), 0)
+    assert asked is not None
+    for question, weight in ((nothing_asked(1), 5 / 2), (asked, 3 / 2)):
+        with only("interpreted"):
+            found = weights_of(AB.orders, question, Decided(one, one), most)
+        value = np.ldexp(found.value, found.exponent.astype(np.int32))
+        assert value == pytest.approx([weight if answered else np.nan], rel=1e-14, nan_ok=True)
+
+
+def test_a_window_that_ends_inside_of_wide_events() -> None:
+    """Of 100^2 pairs of ticks 99 + 98 + ... + 51 = 3,675 are 1 to 49 apart, each with 4 of 5/2."""
+    wide = lawful(A_THEN_B, ("A", 0, 99), ("B", 0, 99))
+    assert probability(wide, 50) == pytest.approx(0.3675 * 8 / 5, rel=1e-12)
+    assert probability(wide, None) == pytest.approx(0.495 * 8 / 5, rel=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("gaps", "weight"), [(BEFORE | AFTER, 23.5), (BEFORE, 25.5), (AFTER, 27.5), (0, 29.5)]
+)
+def test_windows_before_and_after_a_row(gaps: int, weight: float) -> None:
+    """With a at 2 or 3, b at 3 or 4, n from 0 to 6; N before A weighs 2; all in 3 ticks.
+
+    a at 2: n weighs 2 at 0 and 1, 3/2 at 2, 1 from 3 to 6, together 9 1/2; a at 3: 3 * 2 + 3/2 + 3 = 10 1/2.
+    With b twice that makes 40.  Before b at 3, n must not be at 1, of weight 2, and after it not at 4; from
+    2 to 4 there is no room; from 3 to 4 it must not be at 2, nor at 5.  Both at 3 are not in order.
+    """
+    under = lawful(OrderLaw("k", before={("N", "A"): 2.0}), ("N", 0, 6), ("A", 2, 3), ("B", 3, 4))
+    assert probability(under, 3, 0, gaps) == pytest.approx(weight / 40, rel=1e-13)
+
+
+def test_some_b_comes_right_after_a() -> None:
+    """On 1 to 3 each: weight 3 where a is first, 2 of a tie with one b there, 5/3 of one with both.
+
+    a     both b                            weights             with some b one later
+    1     later                             4 times 3           3 times 3
+    1     one at 1, the other later         4 times 2           2 times 2
+    2     both at 3                         3                   3
+    2     one at 2, the other at 3          2 times 2           2 times 2
+    2     one at 1, the other at 3          2 times 1           2 times 1
+    2     one at 1, the other at 1 or 2     3 times 1
+    3     one before 3 at least             8 times 1
+    any   beside a                          3 times 5/3
+
+    Together 45, and 22.
+    """
+    under = lawful(OrderLaw("k", following={("^", "A"): 3.0}), ("A", 1, 3), ("B", 1, 3), ("B", 1, 3))
+    assert some_holds(under, 2, (0, 1), (0, 2)) == pytest.approx(22 / 45, rel=1e-13)
+
+
+def test_some_a_comes_right_before_b() -> None:
+    """An a is at 1 or 2, another at 2 or 3, b at 3 or 4: weight 3 where b is last, 2 of a tie there.
+
+    b at 3: two worlds of 3 have the other at 2, right before it; two of 2 have it at 3, one of them with a at
+    2, right before b.  b at 4: four of 3, two of them with the other at 3.  So 6 + 2 + 6 = 14 of 6 + 4 + 12.
+    """
+    under = lawful(OrderLaw("k", following={("B", "$"): 3.0}), ("A", 1, 2), ("A", 2, 3), ("B", 3, 4))
+    assert some_holds(under, 2, (0, 2), (1, 2)) == pytest.approx(14 / 22, rel=1e-13)
+    assert some_holds(under, 2, (0, 2)) == pytest.approx(5 / 22, rel=1e-13)
+    assert some_holds(under, 2, (1, 2)) == pytest.approx(12 / 22, rel=1e-13)
