@@ -117,6 +117,22 @@ def test_factors_of_which_no_float_holds_the_product() -> None:
     assert counts(found.following) == pytest.approx({"^B": 1, "BB": 2, "BA": 1, "AA": 2, "A$": 1}, rel=1e-13)
 
 
+def test_so_large_factors_in_cells_one_after_the_other() -> None:
+    """As at 1 or 2, Bs at 2 or 3: A B A B has them twice, where some of each are at 2.
+
+    Of 16 worlds four have one of each there, in that order in half; two have a B more there and two an A
+    more, in that order in a third; one has all there, in that order in a sixth: 2 + 4/3 + 1/6 = 7/2.
+    """
+    events = (uniform("A", 1, 2),) * 2 + (uniform("B", 2, 3),) * 2
+    found = measured(OrderLaw("k", following={("A", "B"): 2.0**300}), events, (events[0], events[2]))
+    # Of one A and one B half of 1 of 4 worlds is in the other order.
+    assert found.log_z == pytest.approx([600 * log(2) + log(7 / 32), 300 * log(2) + log(7 / 8)], rel=1e-14)
+    assert counts(found.following) == pytest.approx({"^A": 2, "AB": 3, "BA": 1, "B$": 2}, rel=1e-13)
+    assert pair(found, 4, 5) == pytest.approx([1.0, 6 / 7, 0.0], rel=1e-13, abs=1e-80)
+    # Three of four pairs of A B A B are in order.
+    assert pair(found, 0, 2)[0] == pytest.approx(3 / 4, rel=1e-13)
+
+
 def problem_and_laws(events: tuple[Stamped, ...], law: OrderLaw) -> tuple[OrderProblem, LawTables]:
     keys, factors = keys_of(events), Factors.of_law(law, STEPS)
     tables, laws = KeyTables.of(keys), LawTables.of([factors], each_last=True)

@@ -17,22 +17,25 @@ BEFORE, AFTER = 1, 4
 """The gaps before the first of two events and after the last."""
 
 
-def lawful(law: OrderLaw, *events: tuple[str, int, int]) -> LawfulOrders:
-    """Events of one key by their type, first and last tick; those that begin earlier come first."""
-    drawn = [Event(f"e{i}", step, lo, hi, k="1") for i, (step, lo, hi) in enumerate(events)]
+def lawful(law: OrderLaw, *events: tuple[str, int, int], keys: str = "") -> LawfulOrders:
+    """Events by type, first and last tick, those that begin earlier first; of one key, or `keys`."""
+    drawn = [
+        Event(f"e{i}", step, lo, hi, k=key)
+        for i, ((step, lo, hi), key) in enumerate(zip(events, keys or "1" * len(events), strict=True))
+    ]
     columns = events_of(event_table(drawn))
     orders = key_orders((law,), columns.frame, columns.masses)
     assert orders is not None
     return LawfulOrders(orders, 1 << 16, "refuse")
 
 
-def probability(under: LawfulOrders, window: int | None, rival: int = 0, gaps: int = 0) -> float:
-    """That the last event but one is before the last, with no rival in some gaps."""
-    last = len(under.orders.masses.lower) - 1
+def in_order(
+    under: LawfulOrders, *events: int, window: int | None = None, rival: int = 0, gaps: int = 0
+) -> float:
+    """P(some events come one after the other), with no rival in some gaps."""
     rivals = (np.array([each][: gaps > 0], dtype=np.int64) for each in (0, rival, gaps))
-    rows = LawRows(np.array([[last - 1, last]]), *rivals)
     with only("interpreted"):
-        return float(under.probabilities(rows, window)[0])
+        return float(under.probabilities(LawRows(np.array([events]), *rivals), window)[0])
 
 
 def some_holds(under: LawfulOrders, window: int | None, *rows: tuple[int, int]) -> float:
@@ -61,8 +64,8 @@ def test_weights_of_all_orders_and_of_those_that_answer_yes(most: float, answere
 def test_a_window_that_ends_inside_of_wide_events() -> None:
     """Of 100^2 pairs of ticks 99 + 98 + ... + 51 = 3,675 are 1 to 49 apart, each with 4 of 5/2."""
     wide = lawful(A_THEN_B, ("A", 0, 99), ("B", 0, 99))
-    assert probability(wide, 50) == pytest.approx(0.3675 * 8 / 5, rel=1e-12)
-    assert probability(wide, None) == pytest.approx(0.495 * 8 / 5, rel=1e-12)
+    assert in_order(wide, 0, 1, window=50) == pytest.approx(0.3675 * 8 / 5, rel=1e-12)
+    assert in_order(wide, 0, 1) == pytest.approx(0.495 * 8 / 5, rel=1e-12)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +79,7 @@ def test_windows_before_and_after_a_row(gaps: int, weight: float) -> None:
     2 to 4 there is no room; from 3 to 4 it must not be at 2, nor at 5.  Both at 3 are not in order.
     """
     under = lawful(OrderLaw("k", before={("N", "A"): 2.0}), ("N", 0, 6), ("A", 2, 3), ("B", 3, 4))
-    assert probability(under, 3, 0, gaps) == pytest.approx(weight / 40, rel=1e-13)
+    assert in_order(under, 1, 2, window=3, rival=0, gaps=gaps) == pytest.approx(weight / 40, rel=1e-13)
 
 
 def test_some_b_comes_right_after_a() -> None:
@@ -108,3 +111,26 @@ def test_some_a_comes_right_before_b() -> None:
     assert some_holds(under, 2, (0, 2), (1, 2)) == pytest.approx(14 / 22, rel=1e-13)
     assert some_holds(under, 2, (0, 2)) == pytest.approx(5 / 22, rel=1e-13)
     assert some_holds(under, 2, (1, 2)) == pytest.approx(12 / 22, rel=1e-13)
+
+
+def test_a_row_of_events_of_two_keys() -> None:
+    """Both of each key are at 1 or 2: a before c weighs 3, c before a 1, and both at one tick 2, of 8.
+
+    So the a of one key is at 1 with (3 + 2) / 8, and the c of the other one at 2 with (3 + 2) / 8.
+    """
+    law = OrderLaw("k", following={("A", "C"): 3.0})
+    under = lawful(law, *[("A", 1, 2), ("C", 1, 2)] * 2, keys="1122")
+    assert in_order(under, 0, 3) == pytest.approx(25 / 64, rel=1e-13)
+    assert in_order(under, 2, 1) == pytest.approx(25 / 64, rel=1e-13)
+    assert in_order(under, 0, 1) == pytest.approx(3 / 8, rel=1e-13)
+
+
+def test_what_shares_no_tick_with_an_event_has_no_factor_with_it() -> None:
+    """With a at 1 or 2, x at 2 or 3, b and c at 3 or 4, and x before b weighs 2.
+
+    With b at 3 that is 2 + 3/2 for both of x, at 4 2 + 2: b before c is 3 before 4, 7/2 of 2 (7/2 + 4).
+    """
+    law = OrderLaw("k", before={("X", "B"): 2.0, ("A", "C"): 9.0})
+    under = lawful(law, ("A", 1, 2), ("X", 2, 3), ("B", 3, 4), ("C", 3, 4))
+    assert in_order(under, 0, 2, 3) == pytest.approx(7 / 30, rel=1e-13)
+    assert in_order(under, 2, 3) == pytest.approx(7 / 30, rel=1e-13)
