@@ -9,6 +9,7 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.orders.asked import LawRows, asked_each, nothing_asked
 from cepctl.engines.confidence.orders.key_orders import key_orders
 from cepctl.engines.confidence.orders.under_laws import Decided, LawfulOrders, weights_of
+from cepctl.engines.confidence.orders.ways import _nodes
 from cepctl.engines.kernels.stages import only
 from cepctl.laws.law import OrderLaw
 from tests.plans import Event, event_table
@@ -51,8 +52,8 @@ AB = lawful(A_THEN_B, ("A", 1, 4), ("B", 1, 4))
 def test_weights_of_all_orders_and_of_those_that_answer_yes() -> None:
     """(4 + 1) / 2; of 16 worlds six have a before b: 4 * 6 / 16.
 
-    The first takes about 32 steps: 4 sets, 2 passes, 2 kinds, and what came last, a or not.  For the row there
-    are 3 passes in place of 8, in each of 4 states: none, a, a at an earlier tick, and both.
+    The first takes about 32 steps: 4 sets, 2 passes, 2 kinds, and what came last, a or not.  For the row
+    there are 3 passes in place of 8, in each of 4 states: none, a, a at an earlier tick, and both.
     """
     one = np.zeros(1, dtype=np.int64)
     asked = asked_each(AB.orders.masses, LawRows.plain(np.array([[0, 1]])), 0)
@@ -162,3 +163,16 @@ def test_what_shares_no_tick_with_an_event_has_no_factor_with_it() -> None:
     under = lawful(law, ("A", 1, 2), ("X", 2, 3), ("B", 3, 4), ("C", 3, 4))
     assert in_order(under, 0, 2, 3) == pytest.approx(7 / 30, rel=1e-13)
     assert in_order(under, 2, 3) == pytest.approx(7 / 30, rel=1e-13)
+
+
+@pytest.mark.parametrize(
+    ("ticks", "nested", "count"), [(100, False, 2), (100, True, 4), (1, False, 1), (3, False, 3)]
+)
+def test_few_ticks_stand_for_many(ticks: int, nested: bool, count: int) -> None:
+    """Squares of 0 to 99 add up to 99 * 100 * 199 / 6; cubes would, too, at two nodes or four whole ticks."""
+    shifts, weights = _nodes(ticks, 3, nested)
+    assert len(shifts) == count
+    last = ticks - 1
+    sums = [weights.sum(), (weights * shifts).sum(), (weights * shifts**2).sum()]
+    assert sums == pytest.approx([ticks, last * ticks / 2, last * ticks * (2 * last + 1) / 6], rel=1e-13)
+    assert nested <= np.array_equal(shifts, np.rint(shifts))  # whole ticks
