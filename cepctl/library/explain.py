@@ -32,7 +32,7 @@ from cepctl.side_figures import INPUT_ERRORS, SideFigure, beside
 if TYPE_CHECKING:
     import pyarrow as pa
 
-    from cepctl.engines.event.explained_events import StatedRange
+    from cepctl.engines.runners.forecast import StatedRange
     from cepctl.language.ast import Query
     from cepctl.library.events import Events
     from cepctl.matching.inputs import EventInputs
@@ -194,7 +194,7 @@ def _ties(plan: Plan, inputs: EventInputs) -> str | None:
     """What is given makes of the events, which are read for it; None where nothing is."""
     if not plan.given or plan.never is not None or engine_refusals(plan, "event"):
         return None
-    from cepctl.engines.event.explained_events import tie_counts
+    from cepctl.engines.runners.forecast import tie_counts
     from cepctl.matching.run import types_read
 
     table = inputs.read(plan.attributes, types_read(plan))
@@ -221,7 +221,7 @@ def _orders(plan: Plan, inputs: EventInputs, limit: int) -> tuple[str | None, Ma
     """What laws of order leave to be summed, in words and in numbers; None where none is asked."""
     if not plan.laws or plan.never is not None or engine_refusals(plan, "event"):
         return None, None
-    from cepctl.engines.event.explained_events import open_orders
+    from cepctl.engines.runners.forecast import open_orders
 
     found = open_orders(plan, inputs.read(plan.attributes), limit)
     if found.widest is None:
@@ -241,7 +241,7 @@ def _ranges(plan: Plan, inputs: EventInputs) -> tuple[StatedRange, ...]:
         return ()
     if sum((inputs.schema.type_counts or {}).values()) > _MOST_READ_FOR_RANGES:
         return ()
-    from cepctl.engines.event.explained_events import stated_ranges
+    from cepctl.engines.runners.forecast import stated_ranges
     from cepctl.matching.run import types_read
 
     return tuple(stated_ranges(plan, inputs.read(plan.attributes, types_read(plan))))

@@ -41,8 +41,8 @@ from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
     from cepctl.engines.event.options import MatchOptions
-    from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.engines.runners.progress import RunProgress
     from cepctl.language.ast import Query
     from cepctl.matching.inputs import EventInputs
@@ -221,7 +221,7 @@ def columns_of(plan: Plan, options: MatchOptions) -> list[str]:
     import pyarrow as pa
 
     from cepctl.engines.event.match import schema_for
-    from cepctl.engines.rows.first import first_schema
+    from cepctl.engines.rows.groups import first_schema
     from cepctl.io.rows.columns import answer_first
 
     if options.exists:

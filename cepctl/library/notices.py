@@ -13,8 +13,8 @@ from cepctl.render.counting import counted
 from cepctl.side_figures import SideFigure, beside
 
 if TYPE_CHECKING:
-    from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.ingestion.summary import IngestSummary
     from cepctl.language.ast import Query
     from cepctl.library.summary import MatchSummary

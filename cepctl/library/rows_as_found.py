@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.engines.event.options import MatchOptions
-    from cepctl.engines.rows.counts import RowCounts
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.engines.rows.number_order import Piece
     from cepctl.engines.runners.progress import RunProgress
     from cepctl.library.summary import MatchSummary
@@ -54,7 +54,7 @@ class RowsAsFound:
             As `cepctl.matching.run.rows_as_found` does.
         """
         from cepctl.engines.event.match import schema_for
-        from cepctl.engines.rows.counts import RowCounts
+        from cepctl.engines.rows.kept import RowCounts
         from cepctl.engines.rows.number_order import found_pieces
         from cepctl.engines.rows.numbers import facts_of
         from cepctl.engines.rows.order import with_text
@@ -99,7 +99,7 @@ def searched(question: Question, paths: Sequence[str], progress: RunProgress) ->
     CepctlError
         As `cepctl.library.finding.opened_search` does.
     """
-    from cepctl.engines.rows.counts import RowCounts
+    from cepctl.engines.rows.kept import RowCounts
 
     began = time.monotonic()
     local = replace(question.execution, runner=replace(question.execution.runner, runner="local"))

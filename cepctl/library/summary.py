@@ -9,8 +9,8 @@ from cepctl.matching.run import sampling_note
 from cepctl.render.counting import counted, percent
 
 if TYPE_CHECKING:
-    from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.plan.plan import Plan
 
 
@@ -127,7 +127,7 @@ class MatchSummary:
 
     def _doubts(self) -> str:
         """How many rows raw times alone would have missed, and how many are unlikely."""
-        from cepctl.engines.rows.counts import UNLIKELY
+        from cepctl.engines.rows.kept import UNLIKELY
 
         counts = self.counts
         of_what = "a confidence" if self.answer is None else "an occurrence"

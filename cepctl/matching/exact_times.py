@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from cepctl.matching.run import types_read
 
 if TYPE_CHECKING:
-    from cepctl.engines.rows.counts import RowCounts
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
 

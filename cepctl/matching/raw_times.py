@@ -11,8 +11,8 @@ from cepctl.side_figures import SideFigure, beside, left_out
 
 if TYPE_CHECKING:
     from cepctl.engines.event.raw_time_counts import RawTimeCounts
-    from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
 

@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     import pyarrow as pa
 
     from cepctl.engines.event.options import MatchOptions
-    from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.engines.rows.numbers import FoundBatch
     from cepctl.engines.runners.progress import RunProgress
     from cepctl.matching.inputs import EventInputs
@@ -47,8 +47,7 @@ def find_rows(
         If there are too many matches, or one is too large to be measured.
     """
     from cepctl.engines.event.match import schema_for
-    from cepctl.engines.rows.first import FirstRows
-    from cepctl.engines.rows.groups import GroupRows
+    from cepctl.engines.rows.groups import FirstRows, GroupRows
     from cepctl.engines.rows.sorted import SortedRows
     from cepctl.plan.grouping import refuse_groups
     from cepctl.plan.support import require_engine

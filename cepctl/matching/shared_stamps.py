@@ -17,8 +17,8 @@ from cepctl.plan.open_rows import rests_on_absences
 from cepctl.schema import RECORD, WRITTEN_ORDERS
 
 if TYPE_CHECKING:
-    from cepctl.engines.rows.counts import RowCounts
     from cepctl.engines.rows.groups import FoundRows
+    from cepctl.engines.rows.kept import RowCounts
     from cepctl.matching.inputs import EventInputs
     from cepctl.plan.plan import Plan
 

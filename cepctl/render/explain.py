@@ -18,7 +18,7 @@ from cepctl.render.console import SafeConsole
 from cepctl.render.counting import counted
 
 if TYPE_CHECKING:
-    from cepctl.engines.event.explained_events import StatedRange
+    from cepctl.engines.runners.forecast import StatedRange
     from cepctl.engines.solve.stated import StatedMethod
     from cepctl.ingestion.explaining import ExplainedFile
 

@@ -15,9 +15,8 @@ from cepctl.render.pages import page_width, plain_table, print_page
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.complete_bindings import CompletionReport
-    from cepctl.engines.diagnosis.leave_one_out import Excluded
     from cepctl.engines.diagnosis.partial_matches import Fitting, JoinReport, Loss
-    from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot
+    from cepctl.engines.diagnosis.why_not import AlternativeExplained, Excluded, WhyNot
 
 _PIPE_WIDTH = 200
 

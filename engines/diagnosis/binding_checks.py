@@ -14,8 +14,7 @@ from typing import ClassVar, TypeAlias
 import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, events_in, take
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
-from cepctl.engines.confidence.intervals.rivals import FoundRivals, Negation
+from cepctl.engines.confidence.intervals.measure import FoundRivals, IntervalMeasure, Negation
 from cepctl.engines.confidence.intervals.rows import BLOCK, holds_somewhere, measured
 from cepctl.engines.confidence.intervals.search import alike_in_size, of_sizes
 from cepctl.engines.confidence.measured import Measured

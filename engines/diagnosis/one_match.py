@@ -18,13 +18,20 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import bound_by_component
 from cepctl.engines.confidence.given.known import known_events
 from cepctl.engines.confidence.work import ORDERS
-from cepctl.engines.diagnosis.complete_runs import RunReading, run_readings
+from cepctl.engines.diagnosis.complete_bindings import RunReading, run_readings
 from cepctl.engines.diagnosis.conditions import Condition
-from cepctl.engines.diagnosis.confidence_factors import MOST_RIVALS, with_confidence
 from cepctl.engines.diagnosis.failed_conditions import Reason, demands_of, reasons_against, times_against
-from cepctl.engines.diagnosis.interval_match import interval_match
+from cepctl.engines.diagnosis.interval_conditions import interval_match
 from cepctl.engines.diagnosis.posteriors import posterior_shares
-from cepctl.engines.diagnosis.shown import AllReadings, BoundMember, OneMatch, bin_edges, event_shown
+from cepctl.engines.diagnosis.shown import (
+    MOST_RIVALS,
+    AllReadings,
+    BoundMember,
+    OneMatch,
+    bin_edges,
+    event_shown,
+    with_confidence,
+)
 from cepctl.engines.diagnosis.valid_intervals import shared_offsets, valid_of
 from cepctl.engines.diagnosis.worlds_left import given_against, given_shown
 from cepctl.engines.event.alternative import PreparedAlternative

@@ -18,7 +18,7 @@ from cepctl.engines.confidence.orders.key_orders import KeyOrders, key_orders
 from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.solve.batch import Batch
-from cepctl.engines.solve.ordered_keys import rows_of
+from cepctl.engines.solve.combinators import rows_of
 from cepctl.laws.law import OrderLaw
 
 _MOST_SHOWN = 3

@@ -22,7 +22,14 @@ from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.confidence.measured import Measured, Total
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.awaited_rests import FirstParts, Rests
-from cepctl.engines.event.hidden_events import OF_GAP, ROWS_AT_ONCE, HiddenEvents, entries_of, require_few
+from cepctl.engines.event.hidden_events import (
+    OF_GAP,
+    ROWS_AT_ONCE,
+    HiddenBlocks,
+    HiddenEvents,
+    entries_of,
+    require_few,
+)
 from cepctl.engines.event.scanned_parts import ScannedParts
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
@@ -32,7 +39,6 @@ from cepctl.engines.pattern.blocks import (
     gap_of,
 )
 from cepctl.engines.pattern.bound_matches import Rivals, decided_alike
-from cepctl.engines.pattern.hidden_blocks import HiddenBlocks
 from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch

@@ -17,15 +17,13 @@ import numpy as np
 from cepctl.engines.columns.bindings import Bindings, MatchBatch, least_of, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.confidence.measured import Measured, joined
-from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.confidence.points.rival_blocks import joined_blocks
+from cepctl.engines.confidence.points.measure import Measure, joined_blocks
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.shapes import absences_of
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, FEWEST_STARTS, Search, enumeration_parts
 from cepctl.engines.search.threshold import PushDown, Threshold
-from cepctl.engines.solve.batch import Batch
-from cepctl.engines.solve.form import Form
+from cepctl.engines.solve.batch import Batch, Form
 from cepctl.engines.solve.methods import measure
 from cepctl.language.strategies import Absent
 from cepctl.numeric.arrays import Flags, Indexes
@@ -44,7 +42,7 @@ if TYPE_CHECKING:
     from cepctl.engines.pattern.bound_matches import Rivals
     from cepctl.engines.pattern.rivals import RivalJoin, RuleIndexes
     from cepctl.engines.search.one_writer import InOrder
-    from cepctl.engines.search.shape_ranges import RangesOfPairs
+    from cepctl.engines.search.threshold import RangesOfPairs
 
 
 class MembersCounted(Protocol):
@@ -99,7 +97,7 @@ class PreparedAlternative:
         """How far apart the events of AND may be in matches that reach a confidence."""
         if all(len(block) == 1 for block in self.alternative.positive_blocks):
             return ()
-        from cepctl.engines.search.shape_ranges import ranges_of_pairs
+        from cepctl.engines.search.threshold import ranges_of_pairs
 
         search = self.search
         candidates = search.alternative, search.singles, search.system, search.candidates

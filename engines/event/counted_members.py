@@ -24,8 +24,7 @@ from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Sizes, member_counts
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
-from cepctl.engines.confidence.occurrence.room_unions import RoomKeys, united_rooms
-from cepctl.engines.confidence.occurrence.rooms import GroupPlaces, Rooms
+from cepctl.engines.confidence.occurrence.room_unions import GroupPlaces, RoomKeys, Rooms, united_rooms
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.counted_sets import possible_members
 from cepctl.engines.event.raw_time_counts import judgements

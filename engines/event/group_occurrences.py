@@ -14,18 +14,20 @@ from cepctl.engines.columns.bindings import MatchBatch, joined_batches, signatur
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.concurrency import concurrently
-from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
-from cepctl.engines.confidence.coupled.problem import Problems
-from cepctl.engines.confidence.occurrence.moved_groups import moved_groups
+from cepctl.engines.confidence.coupled.problem import Clauses, Problems, Tied, clauses_of
+from cepctl.engines.confidence.occurrence.group_estimates import (
+    SHARES,
+    RowPairs,
+    RowProblems,
+    bounds_by_pairs,
+)
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
-from cepctl.engines.confidence.occurrence.pair_bounds import SHARES, RowPairs, bounds_by_pairs
+from cepctl.engines.confidence.occurrence.settled import moved_groups
 from cepctl.engines.confidence.work import COUNTS, ORDERS, UNIONS, Guarantee, Method
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.group_estimates import RowProblems
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import match_text
-from cepctl.engines.solve.batch import Batch
-from cepctl.engines.solve.form import Form
+from cepctl.engines.solve.batch import Batch, Form
 from cepctl.engines.solve.stated import StatedMethod, form_of, stated
 from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.plan.counted_sets import counted_sets

@@ -19,8 +19,8 @@ import pyarrow.compute as pc
 from cepctl.engines.columns.bindings import CountedRows, MatchBatch, joined_batches, members_of, signatures
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.occurrence.group_estimates import estimated
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.group_estimates import estimated
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups, rows_may_lack_occurrence
 from cepctl.engines.event.open_rows import closed
 from cepctl.engines.event.options import MatchOptions

@@ -27,7 +27,7 @@ from cepctl.plan.unrolled import Unrolled
 if TYPE_CHECKING:
     from cepctl.engines.pattern.bound_matches import Rivals
     from cepctl.engines.pattern.rivals import RivalJoin
-    from cepctl.engines.search.shape_ranges import RangesOfPairs
+    from cepctl.engines.search.threshold import RangesOfPairs
 
 
 @dataclass(frozen=True)

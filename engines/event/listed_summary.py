@@ -24,7 +24,7 @@ import polars as pl
 from cepctl.engines.columns.bindings import Group, MatchBatch, joined_batches
 from cepctl.engines.columns.events import INDEPENDENT
 from cepctl.engines.columns.numbering import distinct_rows
-from cepctl.engines.confidence.coupled.clauses import clauses_of
+from cepctl.engines.confidence.coupled.problem import clauses_of
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.confidence.occurrence.separators import MOST_TOGETHER
 from cepctl.engines.event.alternative import PreparedAlternative

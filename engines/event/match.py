@@ -18,11 +18,10 @@ from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.concurrency import OnProgress, concurrently, telling
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.held_matches import HeldMatches, matches_of_each
 from cepctl.engines.event.open_rows import closed, open_columns, tells_open
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.own_laws import with_own_laws
-from cepctl.engines.event.preparing import prepared_alternatives
+from cepctl.engines.event.preparing import HeldMatches, matches_of_each, prepared_alternatives
 from cepctl.engines.event.raw_time_counts import RawTimeJudge
 from cepctl.engines.rows.groups import group_schema, law_fields
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, RowMaker, with_columns

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
-from cepctl.engines.confidence.points.rival_blocks import BlockMemory
+from cepctl.engines.confidence.points.measure import BlockMemory
 from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
 from cepctl.engines.rows.sorted import WantedRows
 from cepctl.errors import QueryTooLargeError

@@ -16,7 +16,7 @@ from cepctl.engines.confidence.orders.under_laws import LawfulOrders
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.solve.batch import Batch
-from cepctl.engines.solve.ordered_keys import rows_of
+from cepctl.engines.solve.combinators import rows_of
 from cepctl.laws.choices import LAW, LAWLESS
 from cepctl.numeric.arrays import Flags, Indexes, Reals
 from cepctl.numeric.precision import SMALLEST

@@ -19,7 +19,7 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.raw_times import CertainTimes
-from cepctl.engines.rows.counts import FOUND, MISSED, UNJUDGED, WHY_UNJUDGED
+from cepctl.engines.rows.kept import FOUND, MISSED, UNJUDGED, WHY_UNJUDGED
 from cepctl.errors import UnsupportedQueryError
 from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Plan

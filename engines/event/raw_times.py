@@ -32,7 +32,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.predicates import fitting_events, group_link_holds
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.confidence.points.rival_blocks import BlockMemory, joined_blocks
+from cepctl.engines.confidence.points.measure import BlockMemory, joined_blocks
 from cepctl.engines.event.own_laws import with_own_laws
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,

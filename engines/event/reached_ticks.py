@@ -27,7 +27,7 @@ from cepctl.engines.columns.tick_sums import FIRST, shifted
 from cepctl.engines.confidence.coupled.problem import Problems
 from cepctl.engines.event.group_occurrences import GroupedRows, WantedGroups
 from cepctl.engines.event.joint_matches import JointMatches, bound_by
-from cepctl.engines.event.one_by_one import one_by_one
+from cepctl.engines.event.run_alternative import one_by_one
 from cepctl.engines.event.union import falls_into_parts, union_of_rows
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.numeric.precision import CONFIDENCE_SLACK

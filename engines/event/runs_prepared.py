@@ -17,8 +17,7 @@ from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.read_sets import ReadSetAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import RunConditions
-from cepctl.engines.event.run_growth import RunGrowth
-from cepctl.engines.event.run_search import RunSearch, RunTally
+from cepctl.engines.event.run_growth import RunGrowth, RunSearch, RunTally
 from cepctl.engines.event.run_takers import Takers
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,

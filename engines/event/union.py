@@ -59,7 +59,7 @@ def united(prepared: Sequence[PreparedAlternative], found: Sequence[Sequence[Mat
         parts = [_taken(batches[i], rows[:, at]) for at, i in enumerate(numbers)]
         chosen = [prepared[i] for i in numbers]
         if len(chosen) > 1 and not falls_into_parts(chosen):
-            from cepctl.engines.event.one_by_one import bound_alike
+            from cepctl.engines.event.run_alternative import bound_alike
 
             chosen, parts = bound_alike(chosen, parts)
         yield _source(chosen), _union(chosen, parts)
@@ -101,7 +101,7 @@ def falls_into_parts(prepared: Sequence[PreparedAlternative]) -> bool:
         return bool(several)
     if any(each.lasting or each.shown is not each.alternative for each in prepared):
         return True
-    from cepctl.engines.pattern.conjunction import keeps_groups
+    from cepctl.engines.event.joint_matches import keeps_groups
 
     return not keeps_groups([*(each.shape for each in several), *(each.shape for each in prepared)])
 

@@ -31,9 +31,15 @@ from cepctl.engines.columns.predicates import return_columns
 from cepctl.engines.event.match import match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.point.absences import gaps_of
-from cepctl.engines.point.chains import chain_matches, is_plain_chain
 from cepctl.engines.point.collapse import PointSource, collapsed, grouped, over_offsets
-from cepctl.engines.point.combinations import Combinations, PointSearch, candidates_of, point_search
+from cepctl.engines.point.combinations import (
+    Combinations,
+    PointSearch,
+    candidates_of,
+    chain_matches,
+    is_plain_chain,
+    point_search,
+)
 from cepctl.engines.point.stream import Budget, point_stream
 from cepctl.numeric.arrays import Indexes
 from cepctl.numeric.precision import CONFIDENCE_SLACK

@@ -16,8 +16,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch, events_in, signatures
-from cepctl.engines.rows.counts import WHY_UNJUDGED
-from cepctl.engines.rows.kept import KeptRows
+from cepctl.engines.rows.kept import WHY_UNJUDGED, KeptRows
 from cepctl.engines.rows.order import encoded_ids, joined_text
 from cepctl.numeric.arrays import Indexes
 from cepctl.plan.plan import CONFIDENCE_ERROR

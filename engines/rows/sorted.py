@@ -14,8 +14,7 @@ from uuid import uuid4
 
 import pyarrow as pa
 
-from cepctl.engines.rows.counts import WHY_UNJUDGED, RowCounts
-from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
+from cepctl.engines.rows.kept import ALL_ROWS, WHY_UNJUDGED, KeptRows, RowCounts
 from cepctl.engines.rows.number_order import HeldNumbers, Piece, pieces_of
 from cepctl.engines.rows.numbers import FoundBatch, NumberedRows, facts_of
 from cepctl.engines.rows.order import ordered

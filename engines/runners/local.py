@@ -2,22 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 
 import pyarrow as pa
+import pyarrow.compute as pc
 
 from cepctl.datasets.row_groups import EventSource, row_groups
 from cepctl.engines.concurrency import OnProgress, usable_cores
 from cepctl.engines.event.match import found_batches, match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.rows.first import FirstRows
+from cepctl.engines.rows.groups import FirstRows
 from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import RunProgress
-from cepctl.engines.runners.shuffle import refuse_repeated, repeated_id
 from cepctl.engines.runners.slice_task import Owned, SliceTask
 from cepctl.engines.runners.slices import TimeSlice, growing_slices
+from cepctl.errors import EventSchemaError
 from cepctl.plan.plan import Plan
 
 
@@ -99,3 +100,21 @@ def _refuse_repeated(sources: Sequence[EventSource]) -> None:
         return
     files = sorted({(source, part) for source, part, _ in row_groups(sources).files()})
     refuse_repeated(repeated_id(sources[source].ids(part) for source, part in files))
+
+
+def repeated_id(ids: Iterable[pa.ChunkedArray]) -> str | None:
+    """The first id, in code-point order, that stands in more than one place."""
+    chunks = [chunk for each in ids for chunk in each.chunks]
+    counted = pc.value_counts(pa.chunked_array(chunks, pa.string()))
+    repeated = counted.filter(pc.greater(counted.field("counts"), 1)).field("values")
+    found: str | None = pc.min(repeated).as_py()
+    return found
+
+
+def refuse_repeated(found: str | None) -> None:
+    """Raise EventSchemaError for an id that stands in more than one input."""
+    if found is not None:
+        raise EventSchemaError(
+            f"event ids occur in more than one input, such as '{found}'; ingest the inputs together, or "
+            "give each event an id of its own"
+        )

@@ -1,7 +1,8 @@
 """What is measured at once: matches of one form, and the events that can break them.
 
-A set meets what is around it with its first and its last member.  A member that certainly comes after one and
-before another of its set adds a variable and no condition, so that a set of 500 costs what its ends cost.
+The form alone says which methods may measure the matches.  A set meets what is around it with its first and
+its last member.  A member that certainly comes after one and before another of its set adds a variable and no
+condition, so that a set of 500 costs what its ends cost.
 """
 
 from __future__ import annotations
@@ -13,23 +14,22 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from cepctl.engines.columns.bindings import Bindings, Group, single_events
+from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, single_events
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.points.measure import Measure
-from cepctl.engines.pattern.blocks import BlockKind
+from cepctl.engines.confidence.sets_between import has_set_between
+from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.bound_matches import BoundMatches, Rivals
 from cepctl.engines.pattern.difference_constraints import possible
-from cepctl.engines.solve.form import Form
+from cepctl.engines.pattern.total_orders import has_total_orders
 from cepctl.numeric.arrays import Indexes, Ticks
 
 if TYPE_CHECKING:
-    from cepctl.engines.columns.bindings import TickSpans
     from cepctl.engines.columns.ties import EventTies
-    from cepctl.engines.confidence.coupled.clauses import Tied
-    from cepctl.engines.confidence.coupled.problem import CoupledMatches, Problems
+    from cepctl.engines.confidence.coupled.problem import CoupledMatches, Problems, Tied
     from cepctl.engines.confidence.given.on_clocks import GivenOnClocks
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.confidence.points.confidences import RowsOf
@@ -183,7 +183,7 @@ class Batch:
     @cached_property
     def deciding(self) -> list[Rivals]:
         """The rivals that can decide matches of single events."""
-        from cepctl.engines.confidence.coupled.deciding_rivals import deciding_in_chains
+        from cepctl.engines.confidence.coupled.edges import deciding_in_chains
 
         return deciding_in_chains(self.rivals, self.measure.masses, self.measure.system, *self.valid)
 
@@ -240,3 +240,75 @@ def _ends_of(group: Group, masses: Masses) -> Group:
         return group
     kept = np.bincount(group.owner[~inner], minlength=len(begin))
     return Group(np.concatenate([[0], np.cumsum(kept)]).astype(np.int64), group.members[~inner])
+
+
+@dataclass(frozen=True)
+class Form:
+    """A shape, and how its events depend on each other.
+
+    `rivals`: some events may break matches; `on_clocks`: events may share clocks; `given`: something is
+    given of them; `lasting`: some last, or their ends are asked for; `counted`: a row stands for all sets of
+    a group; `estimated`: a confidence that costs too much may be an estimate; `within`: each match has to
+    lie within a span of ticks; `under_law`: laws of order weigh the orders of some events.
+    """
+
+    shape: Shape
+    rivals: bool
+    on_clocks: bool = False
+    given: bool = False
+    lasting: bool = False
+    counted: bool = False
+    estimated: bool = False
+    within: bool = False
+    under_law: bool = False
+
+    @property
+    def tied(self) -> bool:
+        """Whether something is given of points."""
+        return self.given and not self.lasting
+
+    @property
+    def clocked(self) -> bool:
+        """Whether points share clocks."""
+        return self.on_clocks and not self.lasting
+
+    @property
+    def sampled(self) -> bool:
+        """Whether worlds of points that depend on each other, in one way alone, may be sampled."""
+        return self.estimated and self.tied != self.clocked
+
+    @property
+    def independent(self) -> bool:
+        """Whether each event is a point, independent of all others."""
+        return not (self.on_clocks or self.given or self.lasting or self.within or self.under_law)
+
+    @property
+    def cut(self) -> bool:
+        """Whether each event is such a point, and matches have to lie within spans."""
+        return self.within and not (self.on_clocks or self.given or self.lasting or self.under_law)
+
+    @property
+    def in_order(self) -> bool:
+        """Whether order and window, and rivals if there are any, are all that decides single events."""
+        return self.independent and self.shape.only_single
+
+    @property
+    def three_in_order(self) -> bool:
+        """Whether these are all that decides three events."""
+        return self.in_order and len(self.shape.blocks) == 3
+
+    @property
+    def plain(self) -> bool:
+        """Whether order and window alone decide points, all shown, however these depend on each other."""
+        hides = self.shape.hides_ends
+        return self.shape.plain_chain and not (self.rivals or self.lasting or self.within or hides)
+
+    @property
+    def in_each_order(self) -> bool:
+        """Whether matches are single events and AND groups, each by its name, that only their order ties."""
+        return self.independent and has_total_orders(self.shape)
+
+    @property
+    def set_between(self) -> bool:
+        """Whether matches are a set between two events, decided by order and window alone."""
+        return self.independent and has_set_between(self.shape) and not self.rivals

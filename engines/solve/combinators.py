@@ -1,13 +1,14 @@
-"""Methods that make simpler batches of one: what is given, offsets of clocks, orders, spans, samples.
+"""Methods that make simpler batches of one: what is given, offsets of clocks, orders, laws, spans, samples.
 
 One that has the simpler batches measured again, by whatever method takes them, is given the door to all.
+Under laws of order it is told what decides each match, and how probable it is by the law of its keys.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import replace
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 
@@ -18,13 +19,18 @@ from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.work import nobody
+from cepctl.engines.pattern.blocks import Region, Shape, gap_of
 from cepctl.engines.pattern.bound_matches import BoundMatches, Rivals
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
+from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.pattern.total_orders import Step, TotalOrder, total_orders
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.points import Found, nested
 from cepctl.numeric.arrays import Flags, Indexes, Reals
 from cepctl.numeric.precision import SMALLEST
+
+if TYPE_CHECKING:
+    from cepctl.engines.confidence.orders.asked import LawRows
 
 
 def met_masses(masses: Masses, one: Indexes, other: Indexes) -> tuple[Masses, Reals]:
@@ -283,3 +289,56 @@ def _single(whole: Batch, component: int) -> Indexes:
 
 def _system(order: TotalOrder) -> Indexes:
     return closed_system(range(len(order.steps)), order.shape.window)
+
+
+def under_laws(door: Door, batch: Batch, rows: Indexes) -> Found:
+    """Any matches of single events in order: their ranges as without a law, their confidences by it."""
+    measure = batch.measure
+    orders = measure.depends.orders
+    assert orders is not None
+    lawless = replace(measure, depends=measure.depends.but_for_orders())
+    plain = replace(batch, measure=lawless).taken(rows)
+    found = door(plain)
+    # What holds in every world does under every law.
+    possible = np.flatnonzero(found.possible & (found.confidence < 1.0))
+    if not len(possible) or measure.ranges_only:
+        return rows, found
+    lawful = orders.probabilities(rows_of(plain.taken(possible)), measure.window)
+    confidence = found.confidence.copy()
+    confidence[possible] = np.where(np.isnan(lawful), confidence[possible], lawful)
+    return rows, replace(found, confidence=confidence)
+
+
+def rows_of(batch: Batch) -> LawRows:
+    """What the matches of a batch ask; only rivals that can decide one count."""
+    from cepctl.engines.confidence.orders.asked import LawRows
+
+    shape, deciding = batch.measure.shape, batch.deciding
+    if not deciding:
+        return LawRows.plain(batch.events)
+    gaps = [_bits({_gap(region, shape) for region in each.rule.regions}) for each in deciding]
+    row = np.concatenate([each.row for each in deciding])
+    rival = np.concatenate([each.event for each in deciding])
+    words = np.repeat(gaps, [len(each.row) for each in deciding])
+    order = np.lexsort((rival, row))
+    new = np.ones(len(order), dtype=bool)
+    new[1:] = (np.diff(row[order]) != 0) | (np.diff(rival[order]) != 0)
+    begins = np.flatnonzero(new)
+    joined = np.bitwise_or.reduceat(words[order], begins) if len(begins) else words
+    return LawRows(batch.events, row[order][begins], rival[order][begins], joined)
+
+
+def _bits(gaps: set[int]) -> int:
+    return sum(1 << gap for gap in gaps)
+
+
+def _gap(region: Region, shape: Shape) -> int:
+    """The number of a gap: 0 before the first event, that of the events after the last."""
+    between = gap_of(region)
+    if between is not None:
+        return between + 1
+    edge = edge_of(region, shape)
+    if edge is None and len(region) == 1:
+        edge = "after" if region[0].is_lower else "before"
+    assert edge is not None
+    return 0 if edge == "before" else len(shape.blocks)

@@ -16,9 +16,8 @@ from cepctl.engines.columns.bindings import Group
 from cepctl.engines.confidence import work
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.work import Guarantee, Method
-from cepctl.engines.solve import combinators, ordered_keys, points
-from cepctl.engines.solve.batch import Batch, simplest, without_inner_members
-from cepctl.engines.solve.form import Form
+from cepctl.engines.solve import combinators, points
+from cepctl.engines.solve.batch import Batch, Form, simplest, without_inner_members
 from cepctl.engines.solve.points import Found
 from cepctl.numeric.arrays import Indexes
 
@@ -72,7 +71,7 @@ METHODS: tuple[MatchMethod, ...] = (
     Method(work.ENDS, lambda form: form.lasting,
            PARTS, combinators.endpoints, "interval events, or conditions on ends"),
     Method(work.ORDERS, lambda form: form.under_law,
-           PARTS, partial(ordered_keys.under_laws, measure), "a law weighs the orders of the events of keys"),
+           PARTS, partial(combinators.under_laws, measure), "a law weighs the orders of the events of keys"),
     # Points that depend on each other, and come back through the door as others that do not.
     Method("as if nothing were given", lambda form: form.tied,
            PARTS, partial(combinators.untied, measure), "GIVEN ties none of its events to others"),

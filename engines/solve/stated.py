@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 from cepctl.engines.confidence.work import Guarantee, Method
 from cepctl.engines.pattern.shapes import absences_of, shape_of
 from cepctl.engines.pattern.total_orders import total_orders
-from cepctl.engines.solve.form import Form
+from cepctl.engines.solve.batch import Form
 from cepctl.engines.solve.methods import METHODS
 from cepctl.plan.unrolled import with_members
 

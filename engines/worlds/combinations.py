@@ -15,22 +15,23 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from itertools import combinations, pairwise
 
-from cepctl.engines.worlds.bound_events import (
+from cepctl.engines.worlds.expressions import Members, holds
+from cepctl.engines.worlds.one_world import (
     Binding,
     Bound,
     Edge,
     Group,
     Room,
+    Stream,
     Ticks,
     Turn,
+    Work,
     events_in,
     events_of,
     last_tick,
     remembered,
     turn_of,
 )
-from cepctl.engines.worlds.expressions import Members, holds
-from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.plan.plan import Alternative, Component, Link, Plan, Scope
 
 

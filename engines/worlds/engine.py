@@ -1,7 +1,7 @@
 """The worlds engine: exact matches by visiting every possible world, in rational arithmetic.
 
 It is the judge of the other engines, so it is obvious and slow.  Every event that can matter and every
-clock that stamped one takes each tick of positive mass in turn (cepctl.engines.worlds.clocks); a world's
+clock that stamped one takes each tick of positive mass in turn (cepctl.engines.worlds.one_world); a world's
 probability is the product of the masses; the matches of each world (cepctl.engines.worlds.search) are
 grouped by signature.  Source: semantics.md, "Time and events" and "Collapsed matches".
 
@@ -25,14 +25,32 @@ from typing import TypeAlias, cast
 
 import pyarrow as pa
 
-from cepctl.engines.worlds.bound_events import Bound, extent, in_one_group, remembered
-from cepctl.engines.worlds.clocks import VaryingTicks, can_happen, rows_of
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
-from cepctl.engines.worlds.known import KnownCombinations, constrained_rows, no_world_remains
-from cepctl.engines.worlds.order_weights import KeyUnderLaw, keys_under_laws, under_the_laws_of
+from cepctl.engines.worlds.one_world import (
+    Bound,
+    Row,
+    Stream,
+    Times,
+    Value,
+    VaryingTicks,
+    Work,
+    can_happen,
+    extent,
+    in_one_group,
+    lasts,
+    remembered,
+    rows_of,
+)
+from cepctl.engines.worlds.order_weights import (
+    KeyUnderLaw,
+    KnownCombinations,
+    constrained_rows,
+    keys_under_laws,
+    no_world_remains,
+    under_the_laws_of,
+)
 from cepctl.engines.worlds.readings import reading
 from cepctl.engines.worlds.search import WorldSearch
-from cepctl.engines.worlds.stream import Row, Stream, Times, Value, Work, lasts
 from cepctl.laws.choices import LAWLESS
 from cepctl.plan.open_rows import OPEN, OPEN_UNTIL, rests_on_absences
 from cepctl.plan.plan import Plan

@@ -16,9 +16,7 @@ from functools import lru_cache
 from itertools import product
 from typing import Any, TypeAlias, TypeVar, cast
 
-from cepctl.engines.worlds.bound_events import of_one_repetition
-from cepctl.engines.worlds.clocks import worlds_of_events
-from cepctl.engines.worlds.stream import Row, Value
+from cepctl.engines.worlds.one_world import Row, Value, of_one_repetition, worlds_of_events
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (
     Aggregate,

@@ -24,7 +24,6 @@ import pyarrow as pa
 from cepctl.engines.rows.groups import group_schema
 from cepctl.engines.rows.kept import ALL_ROWS, ColumnStarts, KeptRows
 from cepctl.engines.rows.order import encoded_ids, match_text
-from cepctl.engines.worlds.clocks import plain_rows, rows_of
 from cepctl.engines.worlds.engine import (
     SIGNATURE_TYPE,
     ExactMatch,
@@ -36,7 +35,7 @@ from cepctl.engines.worlds.engine import (
     worlds_by_part,
 )
 from cepctl.engines.worlds.expressions import SLACK, Scene, evaluate
-from cepctl.engines.worlds.stream import Row, Value
+from cepctl.engines.worlds.one_world import Row, Value, plain_rows, rows_of
 from cepctl.laws.choices import LAWLESS
 from cepctl.plan.plan import Plan
 

@@ -13,7 +13,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from cepctl.engines.worlds.bound_events import (
+from cepctl.engines.worlds.combinations import Bindable
+from cepctl.engines.worlds.one_world import (
     Bound,
     Edge,
     Ticks,
@@ -24,9 +25,7 @@ from cepctl.engines.worlds.bound_events import (
     last_tick,
     remembered,
 )
-from cepctl.engines.worlds.combinations import Bindable
-from cepctl.engines.worlds.readings import not_known, reading
-from cepctl.engines.worlds.runs import finished_run, runs
+from cepctl.engines.worlds.readings import finished_run, not_known, reading, runs
 from cepctl.plan.plan import MemberTiming, Scope, Timing
 from cepctl.schema import LATEST_TICK
 

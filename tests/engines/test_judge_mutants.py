@@ -13,11 +13,10 @@ import pyarrow as pa
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.worlds import clocks, readings, stream
-from cepctl.engines.worlds.bound_events import Binding, Bound, Edge, Group, Ticks, extent
+from cepctl.engines.worlds import one_world, readings
 from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.one_world import Binding, Bound, Edge, Group, Mass, Row, Ticks, extent
 from cepctl.engines.worlds.search import WorldSearch
-from cepctl.engines.worlds.stream import Mass, Row
 from cepctl.language.strategies import STRICT_CONTIGUITY
 from cepctl.plan.plan import Plan
 from tests.engines.agreement import assert_same_rows, check
@@ -139,17 +138,19 @@ MUTANTS = [
     Mutant("WITHIN W allows W ticks", chain_cases(), WorldSearch, "_window_holds", _window_a_tick_wider),
     Mutant("SEQ allows ties", chain_cases(), WorldSearch, "_groups", _ties_in_order),
     Mutant("links are not asked", chain_cases(), WorldSearch, "links_hold", _always),
-    Mutant("a histogram is uniform", chain_cases(), clocks, "_own_ticks", _uniform),
-    Mutant("null equals null in [attr]", chain_cases(), stream, "_key", _null_is_a_key),
-    Mutant("ties are rivals", next_match_cases(), readings, "holds", _ties_are_rivals),
+    Mutant("a histogram is uniform", chain_cases(), one_world, "_own_ticks", _uniform),
+    Mutant("null equals null in [attr]", chain_cases(), one_world, "_key", _null_is_a_key),
+    Mutant("ties are rivals", next_match_cases(), readings, "holds_by_next_match", _ties_are_rivals),
     Mutant(
         "links do not decide rivals",
         next_match_cases(),
         readings,
-        "holds",
+        "holds_by_next_match",
         _links_do_not_decide_rivals,
     ),
-    Mutant("timings decide rivals", timing_cases(NEXT), readings, "holds", _timings_decide_rivals),
+    Mutant(
+        "timings decide rivals", timing_cases(NEXT), readings, "holds_by_next_match", _timings_decide_rivals
+    ),
     Mutant("timings are not asked", timing_cases(), WorldSearch, "_timings_hold", _always),
     Mutant("negation includes the ends", negation_cases(), WorldSearch, "_gap", _closed_gap),
     Mutant(

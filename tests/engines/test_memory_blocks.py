@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
-from cepctl.engines.confidence.points import rival_blocks
+from cepctl.engines.confidence.points import measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
@@ -51,7 +51,7 @@ def test_blocks_change_no_row(
     cases: Callable[[], st.SearchStrategy[Case]], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     # A single match may take more than a block, so that none is refused here.
-    monkeypatch.setattr(rival_blocks, "_MOST_BLOCKS", 1 << 30)
+    monkeypatch.setattr(measure, "_MOST_BLOCKS", 1 << 30)
 
     def same_in_small_blocks(case: Case) -> None:
         plan = plan_of(case.query)
@@ -76,7 +76,7 @@ def test_pairs_with_rivals_are_listed_in_blocks(monkeypatch: pytest.MonkeyPatch)
     whole, listed = listed, []
     found = match_events(plan, table, small_blocks(100_000))
     assert ordered(found).select(["match", "start"]).equals(ordered(wanted).select(["match", "start"]))
-    assert max(listed) * rival_blocks.PAIR_BYTES <= 100_000 < sum(whole) * rival_blocks.PAIR_BYTES
+    assert max(listed) * measure.PAIR_BYTES <= 100_000 < sum(whole) * measure.PAIR_BYTES
     assert sum(listed) == sum(whole)
 
 

@@ -10,8 +10,8 @@ import pytest
 
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.worlds.engine import exact_matches
+from cepctl.engines.worlds.one_world import Times
 from cepctl.engines.worlds.order_weights import keys_under_laws, root
-from cepctl.engines.worlds.stream import Times
 from cepctl.errors import EventSchemaError, QueryTooLargeError
 from cepctl.language.parser import parse
 from cepctl.laws.law import OrderLaw

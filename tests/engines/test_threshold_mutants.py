@@ -41,13 +41,12 @@ from cepctl.engines.columns.join_keys import JoinKey, join_key
 from cepctl.engines.event import alternative, groups, match
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.search import certain_gaps, search, shape_ranges, threshold
+from cepctl.engines.search import certain_gaps, search, threshold
 from cepctl.engines.search.kleene import candidates, cell_bounds
 from cepctl.engines.search.kleene.cell_bounds import CellBounds, SureGap
 from cepctl.engines.search.kleene.cell_products import pair_cells
 from cepctl.engines.search.kleene.choices import WholeSpans
-from cepctl.engines.search.shape_ranges import PairRange, pair_range
-from cepctl.engines.search.threshold import PushDown, Threshold, upper_bounds
+from cepctl.engines.search.threshold import PairRange, PushDown, Threshold, pair_range, upper_bounds
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.plan.consistency import Consistency
 from tests.engines.agreement import assert_same_rows, check
@@ -217,7 +216,7 @@ MUTANTS = [
     Mutant(
         "events of different clocks are bounded together", PushDown, "_bounds", _as_of_one_clock, "clocks"
     ),
-    Mutant("ranges of shapes end a tick early", shape_ranges, "pair_range", _short_range, "pairs"),
+    Mutant("ranges of shapes end a tick early", threshold, "pair_range", _short_range, "pairs"),
     Mutant(
         "an empty group is 1 % too improbable",
         CellBounds,

@@ -50,7 +50,7 @@ from cepctl.engines.confidence.chain.runs import (
     sum_twos,
 )
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.propagation import ticks_left
+from cepctl.engines.pattern.difference_constraints import ticks_left
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 _BUCKETS_AT_ONCE = 1 << 11

@@ -23,18 +23,24 @@ import numpy as np
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.tick_sums import apart, sort_cuts
 from cepctl.engines.confidence.chain.runs import NO_WINDOW
-from cepctl.engines.confidence.clocks.curved_chains import MOST_RAISED
+from cepctl.engines.confidence.clocks.estimates import MOST_NODES, too_many_offsets
 from cepctl.engines.confidence.clocks.frames import CONVOLVED
-from cepctl.engines.confidence.clocks.moved_chains import copy_parts, move, moved_confidence, room_for
+from cepctl.engines.confidence.clocks.moved_chains import (
+    MOST_RAISED,
+    copy_parts,
+    move,
+    moved_confidence,
+    room_for,
+)
 from cepctl.engines.confidence.clocks.offset_masses import (
+    CUTS_OF_BLOCK,
     Difference,
+    blocks_of,
     has_holes,
     mass_at,
     mass_between,
     support,
 )
-from cepctl.engines.confidence.clocks.refusals import MOST_NODES, too_many_offsets
-from cepctl.engines.confidence.clocks.summed_masses import CUTS_OF_BLOCK, blocks_of
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel

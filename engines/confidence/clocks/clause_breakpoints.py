@@ -42,8 +42,7 @@ from cepctl.engines.confidence.clocks.nodes import (
     ends_of_ties,
     ends_of_weights,
 )
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
-from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, owned
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 

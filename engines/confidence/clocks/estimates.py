@@ -1,4 +1,4 @@
-"""A match on shared clocks, or of tied events, that costs too much to be exact: it is sampled by itself."""
+"""A match on shared clocks, or of tied events, that costs too much to be exact: it is sampled, or refused."""
 
 from __future__ import annotations
 
@@ -8,14 +8,47 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.clocks import EventClocks
-from cepctl.engines.confidence.coupled.clauses import Tied, clauses_of
-from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.problem import Problems, Tied, clauses_of
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
 from cepctl.engines.confidence.occurrence.rows import shown_events
+from cepctl.engines.confidence.work import AT_OFFSETS, BY_EPOCH, NARROW, too_costly
 from cepctl.errors import QueryTooLargeError
 from cepctl.numeric.arrays import Indexes
+
+MOST_NODES = 200_000
+"""Combinations of offsets at which one match may be measured.
+
+Not products: at each of them a whole match is measured, and all are in memory at once.  Chains of sharp
+events take products alone: 20,000,000 of them, one for each offset at each combination (tied_sums.py).
+"""
+MOST_SEGMENTS = 6
+"""Clocks of one chain whose offsets are summed over."""
+
+
+def too_many_offsets(
+    levels: int, chain: tuple[int, str] = (0, ""), nodes: int = MOST_NODES
+) -> QueryTooLargeError:
+    """Why a match is refused that needs its measure at more than so many combinations of offsets, `nodes`.
+
+    `chain`: how many clocks are tied in one chain, and which.
+    """
+    most = f"{nodes:,} combinations of offsets"
+    return refused_at_offsets("the exact confidence of a match", most, levels, chain)
+
+
+def refused_at_offsets(
+    what: str, most: str, levels: int, chain: tuple[int, str], *remedies: str
+) -> QueryTooLargeError:
+    """Why something is refused that needs its measure at too many offsets of so many clocks."""
+    segments, names = chain
+    if segments > MOST_SEGMENTS:
+        most = f"{MOST_SEGMENTS} segments of one clock"
+    why = f"it sums over {levels} clocks of its events and of those that could break it"
+    tied = f", {segments} of which, {names}, are segments tied by `jump`" if segments else ""
+    by_epoch = [BY_EPOCH] if segments else []
+    return too_costly(what, AT_OFFSETS, most, why + tied, *by_epoch, NARROW, *remedies)
 
 
 def measured_or_estimated(

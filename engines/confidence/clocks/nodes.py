@@ -21,11 +21,11 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from cepctl.engines.columns.tick_sums import sort_cuts
-from cepctl.engines.confidence.clocks import refusals
+from cepctl.engines.confidence.clocks import estimates
 from cepctl.engines.confidence.clocks.chain_weights import weights_at
+from cepctl.engines.confidence.clocks.estimates import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.confidence.clocks.frames import REFERENCE, Frames
 from cepctl.engines.confidence.clocks.offset_masses import Difference, mass_at, support
-from cepctl.engines.confidence.clocks.refusals import MOST_SEGMENTS, too_many_offsets
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.quadrature import summation_rule, takes_every_tick
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -117,12 +117,12 @@ def nodes_of(
 ) -> Nodes:
     """The nodes of some matches, which have as many levels each.
 
-    A match with more than refusals.MOST_NODES has none, and is marked in `costly`, if that is given.
+    A match with more than estimates.MOST_NODES has none, and is marked in `costly`, if that is given.
 
     Raises
     ------
     QueryTooLargeError
-        If a match has more than refusals.MOST_NODES, and `costly` is not given.
+        If a match has more than estimates.MOST_NODES, and `costly` is not given.
     """
     levels = int(frames.levels[matches[0]]) if len(matches) else 0
     if costly is not None:
@@ -132,11 +132,11 @@ def nodes_of(
     for level in range(1, levels + 1):
         nodes = _with_level(frames, nodes, breakpoints, frames.degree_at(level), level)
         nodes = _weighed(frames, nodes, level)
-        over = np.bincount(nodes.match, minlength=len(frames)) > refusals.MOST_NODES
+        over = np.bincount(nodes.match, minlength=len(frames)) > estimates.MOST_NODES
         if over.any():
             if costly is None:
                 chain = frames.longest_chain(int(np.flatnonzero(over)[0]))
-                raise too_many_offsets(levels, chain, refusals.MOST_NODES)
+                raise too_many_offsets(levels, chain, estimates.MOST_NODES)
             costly |= over
             nodes = nodes.taken(~over[nodes.match])
     return _worlds_left(frames, nodes)

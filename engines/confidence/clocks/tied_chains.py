@@ -16,8 +16,8 @@ import numpy as np
 
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, WeighedMasses, joined
+from cepctl.engines.confidence.clocks.estimates import refused_at_offsets
 from cepctl.engines.confidence.clocks.frames import Frames, frames_over_all, is_wide
-from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
 from cepctl.engines.confidence.clocks.tied_sums import fill_tied_sums
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.work import TIED_OFFSETS, most_products

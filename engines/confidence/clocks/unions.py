@@ -18,7 +18,7 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import connected
-from cepctl.engines.confidence.clocks import refusals
+from cepctl.engines.confidence.clocks import estimates
 from cepctl.engines.confidence.clocks.clause_breakpoints import (
     EVENT,
     LEVEL,
@@ -29,12 +29,11 @@ from cepctl.engines.confidence.clocks.clause_breakpoints import (
     moved_bounds,
     places_of,
 )
+from cepctl.engines.confidence.clocks.estimates import refused_at_offsets
 from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.clocks.nodes import Nodes, nodes_in_blocks, shifts
 from cepctl.engines.confidence.clocks.offset_masses import moved_masses
-from cepctl.engines.confidence.clocks.refusals import refused_at_offsets
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Tied
-from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, Problems, Tied
 from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, occurrences
 from cepctl.engines.confidence.occurrence.rows import Rows
@@ -148,7 +147,7 @@ def occurrences_on_clocks(
         unknown = np.flatnonzero(np.isnan(found.probability))
         for into, values in zip(figures, (found.separators, found.rows, found.products), strict=True):
             into[parts.of[nodes.match[unknown]]] = values[unknown]
-    refuse_costly(f"{refusals.MOST_NODES:,} combinations of offsets")
+    refuse_costly(f"{estimates.MOST_NODES:,} combinations of offsets")
     total[costly] = np.nan
     probability: Reals = np.where(certain & ~np.isnan(total), 1.0, np.minimum(total, 1.0))
     return Occurrences(parts.together(probability), *figures)

@@ -16,8 +16,7 @@ import numpy as np
 
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.confidence.coupled.deciding_rivals import can_lie_in
-from cepctl.engines.confidence.coupled.edges import Constrained, bounds_of, constrained
+from cepctl.engines.confidence.coupled.edges import Constrained, bounds_of, can_lie_in, constrained
 from cepctl.engines.confidence.coupled.problem import (
     NO_VARIABLE,
     CoupledMatches,

@@ -22,8 +22,14 @@ import numpy as np
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.gaps.carried_chains import sum_carried
 from cepctl.engines.confidence.gaps.carried_steps import Kept
-from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, has_room, window_ticks
-from cepctl.engines.confidence.gaps.time_range import NotBetween, find_smallest, room_between
+from cepctl.engines.confidence.gaps.distinct_gaps import (
+    FARTHEST,
+    NotBetween,
+    find_smallest,
+    has_room,
+    room_between,
+    window_ticks,
+)
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
@@ -231,8 +237,8 @@ def _sorted(rivals, first, last, never_at, ends, length):
 def range_of_kept(buckets, mirrored, event, kept, window):
     """First and last tick of a chain; the last before the first where it cannot happen.
 
-    As in `time_range`, but a rival is kept out from one event to another that need not be its neighbour, as
-    far as it must not be at the ticks of those between.  Where its mass has no hole, the chain is certainly
+    As in `distinct_gaps`, but a rival is kept out from one event to another that need not be its neighbour,
+    as far as it must not be at the ticks of those between.  Where its mass has no hole, the chain is surely
     broken by it if and only if it lies between two such events wherever it is; that too holds of the smaller
     of two chains, tick by tick, where it holds of neither.
     """

@@ -31,8 +31,14 @@ import numpy as np
 
 from cepctl.engines.columns.masses import Masses, same_mass
 from cepctl.engines.columns.numbering import places_in_runs
-from cepctl.engines.confidence.gaps.distinct_gaps import FARTHEST, GapChains, Gaps, has_room, window_ticks
-from cepctl.engines.confidence.gaps.time_range import range_of_places
+from cepctl.engines.confidence.gaps.distinct_gaps import (
+    FARTHEST,
+    GapChains,
+    Gaps,
+    has_room,
+    range_of_places,
+    window_ticks,
+)
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.quadrature import (
     cuts_within,

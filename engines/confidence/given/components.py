@@ -6,7 +6,7 @@ worlds in which GIVEN holds for the events.
 
 Of a series only the events that are touched are needed.  One that no problem speaks of, between two that some
 do, is *hidden*.  Where hidden events can be anywhere between these, only their number counts
-(`occurrence.links`); else they are summed, too.
+(`occurrence.counted_records`); else they are summed, too.
 """
 
 from __future__ import annotations
@@ -19,14 +19,14 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.ties import EventTies, Units
-from cepctl.engines.confidence.coupled.clauses import Clauses
 from cepctl.engines.confidence.coupled.problem import (
+    Clauses,
     owned,
 )
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import scale_of_ends, typical_spare, unit_shares, ways
 from cepctl.engines.confidence.given.work import require_few, too_many_together
-from cepctl.engines.confidence.occurrence.links import Links
+from cepctl.engines.confidence.occurrence.counted_records import Links
 from cepctl.engines.confidence.occurrence.rows import Rows
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 from cepctl.numeric.logarithms import Logarithms, logarithms, raised

@@ -19,8 +19,7 @@ import numpy as np
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, connected
-from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, with_present
-from cepctl.engines.confidence.coupled.problem import Problems
+from cepctl.engines.confidence.coupled.problem import Clauses, Problems, Tied, with_present
 from cepctl.engines.confidence.given.counted import counted_of
 from cepctl.engines.confidence.given.groups import GroupComponents
 from cepctl.engines.confidence.given.known_order import (

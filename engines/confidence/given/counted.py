@@ -14,7 +14,7 @@ import polars as pl
 
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, SeriesMasses
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.given.series import series_of
 from cepctl.engines.confidence.given.units import MOST_OF_UNIT
 from cepctl.engines.confidence.occurrence.counted_records import CountedRecords

@@ -21,8 +21,7 @@ import numpy as np
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies, Units
 from cepctl.engines.confidence.clocks.unions import RowsOnClocks, occurrences_of_rows
-from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
-from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.coupled.problem import Clauses, Problems, Tied, clauses_of, owned
 from cepctl.engines.confidence.given.components import NeededRanks, Sections, needed_of, piece_probability
 from cepctl.engines.confidence.given.on_clocks import GivenOnClocks, TiesOf
 from cepctl.engines.confidence.given.series import series_of, weighted_events

@@ -15,7 +15,7 @@ import numpy as np
 
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.pattern.blocks import Region, RegionEnd, Shape
 from cepctl.engines.pattern.bound_matches import Rivals

@@ -16,8 +16,7 @@ import numpy as np
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, connected
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, gathered
-from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, gathered, owned
 from cepctl.engines.confidence.given.interleavings import Interleaved, interleaved_as_asked
 from cepctl.engines.confidence.given.one_distance import OneDistance, apart_as_asked
 from cepctl.engines.confidence.given.pairs_of_units import (

@@ -30,11 +30,9 @@ from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.columns.ties import EndpointTies, connected
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses, Part, gathered, present
-from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, Part, gathered, owned, present
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure, laws_of, require_known
-from cepctl.engines.confidence.intervals.rivals import FoundWholes
+from cepctl.engines.confidence.intervals.measure import FoundWholes, IntervalMeasure, laws_of, require_known
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.numeric.arrays import Flags, Indexes, Reals

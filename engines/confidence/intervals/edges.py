@@ -15,7 +15,7 @@ from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.intervals.conditions import CONSTANT, Case, Edge, Place, without_redundant
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.propagation import settled
+from cepctl.engines.pattern.difference_constraints import settled
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 Lasting: TypeAlias = tuple[bool, ...]

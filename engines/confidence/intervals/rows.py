@@ -25,7 +25,7 @@ from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import FIRST, LAST
-from cepctl.engines.confidence.coupled.clauses import Clauses
+from cepctl.engines.confidence.coupled.problem import Clauses
 from cepctl.engines.confidence.given.edges import contradicted
 from cepctl.engines.confidence.intervals.clauses import AskedEndpoints, GroupedMatches, component_probability
 from cepctl.engines.confidence.intervals.edges import (
@@ -38,8 +38,13 @@ from cepctl.engines.confidence.intervals.edges import (
     reached,
     skeleton_of,
 )
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure, MeasureOnClocks, require_known
-from cepctl.engines.confidence.intervals.rivals import FoundWholes, broken_in_rows
+from cepctl.engines.confidence.intervals.measure import (
+    FoundWholes,
+    IntervalMeasure,
+    MeasureOnClocks,
+    broken_in_rows,
+    require_known,
+)
 from cepctl.engines.confidence.intervals.sums import (
     probability,
 )

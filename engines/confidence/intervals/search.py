@@ -28,11 +28,11 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.intervals.conditions import MAX_CASES, Case, cases_of, hull_system
-from cepctl.engines.confidence.intervals.measure import IntervalMeasure
-from cepctl.engines.confidence.intervals.rivals import (
+from cepctl.engines.confidence.intervals.measure import (
     Fits,
     FoundRivals,
     FoundWholes,
+    IntervalMeasure,
     Negation,
     Whole,
     negations_of,

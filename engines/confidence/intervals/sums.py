@@ -17,7 +17,7 @@ from cepctl.engines.columns.endpoints import Endpoints, mass_between
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.columns.tick_sums import FIRST, LAST, distance, with_cut
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Part, gathered, present
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Part, gathered, present
 from cepctl.engines.confidence.intervals.conditions import Edge, Place
 from cepctl.engines.confidence.intervals.edges import SHARED, Coupled, OpenEdges, Reached
 from cepctl.engines.confidence.intervals.measure import IntervalMeasure, require_known

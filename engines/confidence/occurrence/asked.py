@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.confidence.occurrence.links import hidden_below
+from cepctl.engines.confidence.occurrence.counted_records import hidden_below
 from cepctl.engines.kernels.kernel import inlined, inner
 from cepctl.numeric.arrays import Indexes
 

@@ -19,11 +19,10 @@ import numpy as np
 
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.tick_sums import plus
-from cepctl.engines.confidence.coupled.clauses import NO_EVENT, Clauses
-from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, owned
 from cepctl.engines.confidence.work import AT_OFFSETS, NARROW, too_costly
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.propagation import propagated
+from cepctl.engines.pattern.difference_constraints import propagated
 from cepctl.numeric.arrays import Indexes, Ticks
 
 MOST_STEPS, MOST_EDGES = 200_000, 200_000_000

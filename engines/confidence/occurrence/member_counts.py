@@ -16,7 +16,7 @@ from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.tick_masses import mass_on
 from cepctl.engines.columns.tick_sums import FIRST, LAST, plus
 from cepctl.engines.confidence.occurrence.likeliest_sets import MembersBetween, likeliest_set
-from cepctl.engines.confidence.occurrence.rooms import GroupPlaces, Rooms, part_of_rooms, room_of_member
+from cepctl.engines.confidence.occurrence.room_unions import GroupPlaces, Rooms, part_of_rooms, room_of_member
 from cepctl.engines.confidence.occurrence.separator_nodes import separator_nodes
 from cepctl.engines.confidence.work import COUNTS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel

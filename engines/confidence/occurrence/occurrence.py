@@ -1,13 +1,13 @@
 """The probability that some row of a group holds, for many groups: the one way into this room.
 
-clauses      what rows ask of ticks, in one form                              `coupled.clauses`
+clauses      what rows ask of ticks, in one form                              `coupled.problem`
 settled      of one group, without what the intervals or others decide        `settled`
 parts        that share no event: 1 - product of (1 - P)                      `separators`
-links        what hidden events of a writer weigh                             `links`
+links        what hidden events of a writer weigh                             `counted_records`
 counted      records of a unit as one event                                   `counted_records`
 separators   given their ticks the other events are independent               `separators`
 trees        of one problem: which events are placed, and what falls apart    `separator_trees`
-cuts         where the sum over a separator changes its polynomial            `cuts`
+cuts         where the sum over a separator changes its polynomial            `separator_nodes`
 sums         over separators, and over states of problems inside them         `union_sums`
 implied      problems that another one makes needless on the way               `asked`
 rows         problems each by itself, and when they happen                    `rows`, `ends`
@@ -22,15 +22,16 @@ import numpy as np
 
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.laws import Laws
-from cepctl.engines.confidence.coupled.clauses import Clauses
-from cepctl.engines.confidence.coupled.problem import owned
+from cepctl.engines.confidence.coupled.problem import Clauses, owned
 from cepctl.engines.confidence.occurrence.counted_records import (
+    NO_LINKS,
     CountedRecords,
+    Links,
     counted_in,
     counted_of_groups,
     nothing_counted,
+    placed_links,
 )
-from cepctl.engines.confidence.occurrence.links import NO_LINKS, Links, placed_links
 from cepctl.engines.confidence.occurrence.separator_trees import one_after_the_other, separator_tree
 from cepctl.engines.confidence.occurrence.separators import (
     MOST_SEPARATORS,

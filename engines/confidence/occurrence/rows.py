@@ -18,16 +18,18 @@ from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
-from cepctl.engines.confidence.coupled.clauses import (
+from cepctl.engines.confidence.coupled.problem import (
     NO_EVENT,
     Clauses,
+    CoupledMatches,
     Part,
+    Problems,
     Tied,
     clauses_of,
     gathered,
+    owned,
     present,
 )
-from cepctl.engines.confidence.coupled.problem import CoupledMatches, Problems, owned
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.occurrence.ends import NEVER, ends_of
 from cepctl.engines.confidence.occurrence.occurrence import Weighted, occurrences_by_rank

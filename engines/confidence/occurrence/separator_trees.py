@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.engines.columns.laws import is_weighted
-from cepctl.engines.confidence.occurrence.counted_records import which_counted
-from cepctl.engines.confidence.occurrence.links import is_linked
+from cepctl.engines.confidence.occurrence.counted_records import is_linked, which_counted
 from cepctl.engines.confidence.occurrence.separators import compared_events
 from cepctl.engines.kernels.kernel import inner
 from cepctl.numeric.arrays import Indexes

@@ -12,8 +12,13 @@ import numpy as np
 from cepctl.engines.columns.laws import is_weighted
 from cepctl.engines.columns.tick_sums import sort_cuts
 from cepctl.engines.confidence.occurrence.asked import Sets, Words, all_bits
-from cepctl.engines.confidence.occurrence.counted_records import CountedRecords, counted_within
-from cepctl.engines.confidence.occurrence.links import Links, is_linked, links_within
+from cepctl.engines.confidence.occurrence.counted_records import (
+    CountedRecords,
+    Links,
+    counted_within,
+    is_linked,
+    links_within,
+)
 from cepctl.engines.kernels.kernel import inner
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 

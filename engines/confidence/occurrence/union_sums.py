@@ -2,9 +2,9 @@
 
 Given the ticks of all separators, `states` says how probable it is.  What only one problem asks of another
 event is multiplied as soon as the separators that it is compared with have ticks, and sums that do not depend
-on each other are multiplied (`separator_trees`).  Between breakpoints (`cuts`) a sum is a polynomial in the
-tick of each separator before it, of a degree that the number of other events bounds, so that few ticks stand
-for all of a cell.  A problem that separators alone decide settles a whole cell.
+on each other are multiplied (`separator_trees`).  Between breakpoints (`separator_nodes`) a sum is a
+polynomial in the tick of each separator before it, of a degree that the number of other events bounds, so
+that few ticks stand for all of a cell.  A problem that separators alone decide settles a whole cell.
 """
 
 from __future__ import annotations
@@ -29,9 +29,8 @@ from cepctl.engines.confidence.occurrence.asked import (
     others_of,
     settled_at,
 )
-from cepctl.engines.confidence.occurrence.counted_records import degree_counted
-from cepctl.engines.confidence.occurrence.cuts import Cuts, begins_of_cells, cuts_of
-from cepctl.engines.confidence.occurrence.links import hidden_below, weight_of_links
+from cepctl.engines.confidence.occurrence.counted_records import degree_counted, hidden_below, weight_of_links
+from cepctl.engines.confidence.occurrence.separator_nodes import Cuts, begins_of_cells, cuts_of
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree
 from cepctl.engines.confidence.occurrence.states import (
     BOUND,

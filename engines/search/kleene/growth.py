@@ -19,7 +19,7 @@ from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.join_keys import partition_codes
 from cepctl.engines.columns.predicates import group_link_holds
 from cepctl.engines.columns.range_join import batches
-from cepctl.engines.confidence.points.rival_blocks import BlockMemory
+from cepctl.engines.confidence.points.measure import BlockMemory
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.search.kleene.candidates import EarlyFilter, group_candidates

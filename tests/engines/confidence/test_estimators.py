@@ -10,7 +10,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.engines.confidence.coupled.sampling import Sampling, sample_size
-from cepctl.engines.confidence.occurrence import occurrence, rare_unions, rows
+from cepctl.engines.confidence.occurrence import group_estimates, occurrence, rows
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
@@ -108,8 +108,10 @@ def test_rows_that_fill_their_boxes_are_not_favoured(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("fault", ["problems are drawn alike", "ticks are too early"])
 def test_a_planted_weight_is_found(fault: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if fault == "problems are drawn alike":
-        monkeypatch.setattr(rare_unions, "_chosen", lambda weights, unit: int(unit * len(weights)))
+        monkeypatch.setattr(group_estimates, "_chosen", lambda weights, unit: int(unit * len(weights)))
     else:
-        monkeypatch.setattr(rare_unions, "_drawn_between", lambda unit, event, buckets, lower, upper: lower)
+        monkeypatch.setattr(
+            group_estimates, "_drawn_between", lambda unit, event, buckets, lower, upper: lower
+        )
     with only("interpreted"), pytest.raises((AssertionError, ZeroDivisionError)):
         groups_on_average(MANY_ROWS, monkeypatch)

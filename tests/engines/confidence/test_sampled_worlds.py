@@ -8,8 +8,8 @@ import pytest
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.ties import EventTies, event_ties
-from cepctl.engines.confidence.coupled.clauses import Clauses, gathered, present
-from cepctl.engines.confidence.coupled.sampled_worlds import (
+from cepctl.engines.confidence.coupled.problem import Clauses, gathered, present
+from cepctl.engines.confidence.coupled.sampling import (
     CLOCKS_CONTRADICT,
     REMAIN,
     TOO_FEW_REMAIN,

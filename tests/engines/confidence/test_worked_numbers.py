@@ -9,9 +9,8 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_masses import difference_probability
 from cepctl.engines.confidence.clocks.offset_masses import shares_of_sum
 from cepctl.engines.confidence.gaps.carried_chains import carried_confidence
-from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps
+from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps, range_of_places
 from cepctl.engines.confidence.gaps.several_gaps import Places, several_gap_chains
-from cepctl.engines.confidence.gaps.time_range import range_of_places
 from cepctl.engines.confidence.given.pairs_of_units import distance_probability
 from cepctl.engines.pattern.difference_constraints import closure
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from cepctl.clocks.shared import Clocks
-from cepctl.engines.confidence.clocks import refusals
+from cepctl.engines.confidence.clocks import estimates
 from cepctl.engines.diagnosis.one_match import ids_of, one_match
 from cepctl.engines.diagnosis.why_not import why_not
 from tests.plans import Event, event_table, plan_of
@@ -24,7 +24,7 @@ EVENTS = event_table(
 
 def test_one_match_is_estimated_and_says_its_error(monkeypatch: pytest.MonkeyPatch) -> None:
     exact = one_match(PLAN, EVENTS, ids_of("a b c"))
-    monkeypatch.setattr(refusals, "MOST_NODES", 0)
+    monkeypatch.setattr(estimates, "MOST_NODES", 0)
     estimated = one_match(PLAN, EVENTS, ids_of("a b c"))
     assert exact.error == 0.0
     assert estimated.error == 0.01
@@ -32,7 +32,7 @@ def test_one_match_is_estimated_and_says_its_error(monkeypatch: pytest.MonkeyPat
 
 
 def test_why_not_names_the_best_of_those_that_it_estimates(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(refusals, "MOST_NODES", 0)
+    monkeypatch.setattr(estimates, "MOST_NODES", 0)
     completion = why_not(PLAN, EVENTS).alternatives[0].completion
     assert completion is not None
     assert completion.best_confidence == pytest.approx(0.292, abs=0.05)

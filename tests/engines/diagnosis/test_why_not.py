@@ -10,9 +10,8 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.diagnosis.conditions import Condition, Conditions
-from cepctl.engines.diagnosis.leave_one_out import Excluded, excluded_only_by
 from cepctl.engines.diagnosis.partial_matches import JoinIndexes, JoinReport, Loss, follow
-from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
+from cepctl.engines.diagnosis.why_not import AlternativeExplained, Excluded, WhyNot, excluded_only_by, why_not
 from cepctl.engines.event.match import match_events
 from cepctl.errors import ContradictionError
 from tests.engines.agreement import FEW_EXAMPLES, check

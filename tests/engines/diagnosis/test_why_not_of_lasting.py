@@ -6,8 +6,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from cepctl.clocks.shared import Clocks
-from cepctl.engines.diagnosis.leave_one_out import Excluded
-from cepctl.engines.diagnosis.why_not import AlternativeExplained, why_not
+from cepctl.engines.diagnosis.why_not import AlternativeExplained, Excluded, why_not
 from cepctl.engines.event.match import match_events
 from tests.engines.clock_cases import ClockCase
 from tests.engines.confidence.intervals.random_intervals import (

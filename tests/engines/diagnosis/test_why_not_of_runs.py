@@ -17,17 +17,15 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.bindings import single_events
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.diagnosis.complete_bindings import CompletionReport
-from cepctl.engines.diagnosis.complete_runs import RunReading, listed_runs, run_readings
+from cepctl.engines.diagnosis.complete_bindings import CompletionReport, RunReading, listed_runs, run_readings
 from cepctl.engines.diagnosis.one_match import one_match
 from cepctl.engines.diagnosis.why_not import AlternativeExplained, WhyNot, why_not
 from cepctl.engines.event.match import match_events
-from cepctl.engines.worlds.bound_events import Bound, Ticks
 from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.one_world import Bound, Stream, Ticks, Times, Work
+from cepctl.engines.worlds.readings import Run
 from cepctl.engines.worlds.readings import reading as meaning
-from cepctl.engines.worlds.runs import Run
 from cepctl.engines.worlds.search import WorldSearch
-from cepctl.engines.worlds.stream import Stream, Times, Work
 from cepctl.errors import CepctlError, ContradictionError, UnsupportedQueryError
 from cepctl.language.strategies import Absent
 from cepctl.plan.passed_over import may_meet
@@ -163,7 +161,7 @@ def test_the_likeliest_run_below_the_threshold_is_shown_as_rows_show_it() -> Non
 
 
 def test_beyond_the_limit_evenly_spaced_runs_go_on(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.engines.diagnosis.complete_runs.BINDINGS", 50)
+    monkeypatch.setattr("cepctl.engines.diagnosis.complete_bindings.BINDINGS", 50)
     events = [Event(f"{kind}{at}", kind, at, at) for at in range(20) for kind in "BC"]
     (explained,) = asked("SEQ(B b[], C c[])+", *events).alternatives
     found = completion_of(explained)

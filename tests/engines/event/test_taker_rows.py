@@ -10,7 +10,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences
-from cepctl.engines.event import listed_summary, taker_sums
+from cepctl.engines.event import listed_summary, taker_rows
 from cepctl.engines.event.group_occurrences import measured_clauses
 from cepctl.engines.event.listed_summary import ListedSummary
 from cepctl.engines.event.taker_rows import TakerRows
@@ -108,6 +108,6 @@ def test_few_groups_whose_union_is_too_costly_are_told_by_takers(monkeypatch: py
 @pytest.mark.usefixtures("few_by_takers")
 def test_what_takes_too_long_is_left_to_the_union(monkeypatch: pytest.MonkeyPatch) -> None:
     (row,) = summarised(RISING, *readings(4))
-    monkeypatch.setattr(taker_sums, "MOST_STEPS", 10)
+    monkeypatch.setattr(taker_rows, "MOST_STEPS", 10)
     (union,) = summarised(RISING, *readings(4))
     assert members_of(row) == pytest.approx(members_of(union), rel=1e-9)

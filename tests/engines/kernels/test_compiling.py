@@ -13,7 +13,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from cepctl.engines.kernels.signatures import signature_of
+from cepctl.engines.kernels.beside import signature_of
 
 # What it becomes when it begins anew has all room.
 WITHOUT_ROOM = """

@@ -16,11 +16,10 @@ import pytest
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
-from cepctl.engines.kernels import stages, watch
+from cepctl.engines.kernels import stages
+from cepctl.engines.kernels.beside import signature_of
 from cepctl.engines.kernels.kernel import Kernel, inner, kernel
-from cepctl.engines.kernels.signatures import signature_of
-from cepctl.engines.kernels.stages import KernelForm, Mode, only, run
-from cepctl.engines.kernels.watch import TooSlowError, Watched
+from cepctl.engines.kernels.stages import KernelForm, Mode, TooSlowError, Watched, only, run
 from cepctl.numeric.arrays import Indexes, Reals
 from tests.plans import Event, event_table, plan_of
 
@@ -215,7 +214,7 @@ def test_a_watched_call_leaves_no_signal_behind() -> None:
     program = """
 import cProfile
 from dataclasses import dataclass
-from cepctl.engines.kernels.watch import TooSlowError, Watched
+from cepctl.engines.kernels.stages import TooSlowError, Watched
 @dataclass(frozen=True)
 class Made:
     value: int
@@ -242,16 +241,16 @@ def test_an_exception_that_comes_at_any_step_leaves_no_lock_behind() -> None:
     """Tens of thousands of calls that end as they are being ended, switched between at every step."""
     program = """
 import sys, time
-from cepctl.engines.kernels import watch
-watch._BETWEEN_LOOKS = 0.0
+from cepctl.engines.kernels import stages
+stages._BETWEEN_LOOKS = 0.0
 sys.setswitchinterval(1e-6)
 until, ended, calls = time.monotonic() + 3, 0, 0
 while time.monotonic() < until:
     calls += 1
     try:
-        with watch.Watched(lambda _: True):
+        with stages.Watched(lambda _: True):
             sum(range(calls % 300))
-    except watch.TooSlowError:
+    except stages.TooSlowError:
         ended += 1
 print(ended > 100, calls > ended)
 """
@@ -265,7 +264,7 @@ def test_a_call_goes_on_unwatched_where_no_thread_can_be_had(monkeypatch: pytest
     def refuse(_: Thread) -> None:
         raise RuntimeError("can't start new thread")
 
-    monkeypatch.setattr(watch, "_watching", [])
+    monkeypatch.setattr(stages, "_watching", [])
     monkeypatch.setattr(Thread, "start", refuse)
     with Watched(lambda _: True) as call:
         assert not call.sent

@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.pattern import propagation
-from cepctl.engines.pattern.propagation import narrowed, ticks_left
+from cepctl.engines.pattern import difference_constraints
+from cepctl.engines.pattern.difference_constraints import narrowed, ticks_left
 from cepctl.numeric.arrays import Ticks
 from tests.engines.agreement import EXAMPLES, check
 
@@ -60,7 +60,7 @@ def test_ends_in_holes_are_found(monkeypatch: pytest.MonkeyPatch) -> None:
     def nothing(*_: Any) -> bool:
         return False
 
-    monkeypatch.setattr(propagation, "_onto_masses", nothing)
+    monkeypatch.setattr(difference_constraints, "_onto_masses", nothing)
     # Compiled code holds the functions it was compiled with.
     with only("interpreted"), pytest.raises(AssertionError):
         check(CASES, agrees_with_all_worlds, 8 * EXAMPLES, shrink=False)

@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.rows import number_order
-from cepctl.engines.rows.counts import RowCounts
-from cepctl.engines.rows.kept import KeptRows
+from cepctl.engines.rows.kept import KeptRows, RowCounts
 from cepctl.engines.rows.number_order import OrderedNumbers
 from cepctl.engines.rows.numbers import NumberedRows, RowMaker
 from cepctl.engines.rows.order import ordered

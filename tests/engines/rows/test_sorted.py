@@ -11,8 +11,7 @@ import pyarrow as pa
 import pytest
 
 from cepctl.engines.rows import runs, sorted
-from cepctl.engines.rows.counts import RowCounts
-from cepctl.engines.rows.kept import KeptRows
+from cepctl.engines.rows.kept import KeptRows, RowCounts
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
 from cepctl.errors import JobError, QueryTooLargeError

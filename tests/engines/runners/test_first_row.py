@@ -10,7 +10,7 @@ import pytest
 from cepctl.datasets.row_groups import RowGroups
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.rows.first import FirstRows
+from cepctl.engines.rows.groups import FirstRows
 from cepctl.engines.rows.order import with_text
 from cepctl.engines.runners import local
 from cepctl.engines.runners.progress import RunProgress

@@ -15,7 +15,6 @@ from cepctl.engines.event.match import match_batches, match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
-from cepctl.engines.runners.shuffle import sent_events, widest_begin
 from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import (
     EVENTS_PER_SLICE,
@@ -27,6 +26,7 @@ from cepctl.engines.runners.slices import (
     group_slicing,
     growing_slices,
 )
+from cepctl.engines.runners.stored import sent_events, widest_begin
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import require_engine

@@ -15,7 +15,7 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import shapes_of
 from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.event.match import match_events
-from cepctl.engines.search.shape_ranges import PairRange, pair_range
+from cepctl.engines.search.threshold import PairRange, pair_range
 from tests.plans import Event, event_table, histogram, plan_of
 
 # Example 3: of the stamps 60, 110 and 210 the bucket (x, y] is the ticks x + 1 to y.

@@ -175,7 +175,7 @@ def test_a_plain_chain_asks_one_method_alone() -> None:
         ("nested sums", "confidence.occurrence.rows.WORK_BOUND", "0 products", "allow an error"),
         (
             "sum over few offsets of clocks",
-            "confidence.clocks.refusals.MOST_NODES",
+            "confidence.clocks.estimates.MOST_NODES",
             "0 combinations of offsets",
             "narrow",
         ),

@@ -479,7 +479,7 @@ def test_too_many_worlds_are_refused_with_their_number() -> None:
 
 
 def test_too_many_groups_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.engines.worlds.stream.MAX_WORK", 1_000)
+    monkeypatch.setattr("cepctl.engines.worlds.one_world.MAX_WORK", 1_000)
     events = [Event(f"b{n}", "B", n, n) for n in range(12)]
     with pytest.raises(QueryTooLargeError, match="more than 1,000 steps"):
         found("PATTERN SEQ(B+ b[])", *events)

@@ -7,8 +7,8 @@ from dataclasses import replace
 import pytest
 
 from cepctl.engines.worlds.expressions import Members, Scene, evaluate, holds
+from cepctl.engines.worlds.one_world import Stream, Work
 from cepctl.engines.worlds.search import WorldSearch
-from cepctl.engines.worlds.stream import Stream, Work
 from cepctl.errors import UnsupportedQueryError
 from cepctl.language.ast import (
     Aggregate,

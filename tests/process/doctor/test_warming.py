@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from cepctl.engines.kernels.announcing import kernel_kept
-from cepctl.engines.kernels.room import MOST_BYTES
+from cepctl.engines.kernels.beside import MOST_BYTES
 from cepctl.errors import JobError
 from cepctl.process.doctor import warming
 

@@ -95,7 +95,7 @@ def test_what_can_be_exact_is_exact_beside_what_is_estimated(monkeypatch: pytest
 
 
 def test_an_occurrence_that_costs_too_much_is_estimated(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.engines.confidence.clocks.refusals.MOST_NODES", 0)
+    monkeypatch.setattr("cepctl.engines.confidence.clocks.estimates.MOST_NODES", 0)
     clocks: Clocks = {"n": ((-20, 19, 1.0),), "m": ((0, 12, 1.0),)}
     events = [on("n", clocks, Event(f"a{i}", "A", i, i + 5)) for i in (0, 2)]
     events += [on("m", clocks, Event("b", "B", 1, 8))]

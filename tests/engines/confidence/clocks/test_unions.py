@@ -16,7 +16,7 @@ from cepctl.engines.confidence.clocks.clause_breakpoints import breakpoints_of_c
 from cepctl.engines.confidence.clocks.frames import Frames
 from cepctl.engines.confidence.clocks.nodes import OffsetBreakpoints, Segments
 from cepctl.engines.confidence.clocks.unions import UnionParts, union_parts
-from cepctl.engines.confidence.coupled.clauses import Clauses
+from cepctl.engines.confidence.coupled.problem import Clauses
 from cepctl.engines.event.match import match_events
 from cepctl.engines.worlds.groups import group_table
 from cepctl.errors import QueryTooLargeError
@@ -90,7 +90,7 @@ def test_the_rows_of_a_key_err_together() -> None:
 
 
 def test_too_many_offsets_are_refused(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cepctl.engines.confidence.clocks.refusals.MOST_NODES", 3)
+    monkeypatch.setattr("cepctl.engines.confidence.clocks.estimates.MOST_NODES", 3)
     clocks: Clocks = {"n": ((-20, 19, 1.0),), "m": ((0, 12, 1.0),)}
     events = event_table(WIDE)
     with pytest.raises(QueryTooLargeError, match=r"the occurrence of a key .* sums over 1 clocks"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.confidence.clocks import estimates
-from cepctl.engines.confidence.coupled.clauses import Clauses, clauses_of
+from cepctl.engines.confidence.coupled.problem import Clauses, clauses_of
 from cepctl.engines.confidence.given import work
 from cepctl.engines.confidence.occurrence.ends import ends_of
 from cepctl.engines.event.match import match_events

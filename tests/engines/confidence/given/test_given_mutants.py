@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.engines.confidence.coupled.clauses import Clauses, clauses_of
+from cepctl.engines.confidence.coupled.problem import Clauses, clauses_of
 from cepctl.engines.confidence.given import groups, known
 from cepctl.engines.confidence.given.components import Sections
 from cepctl.engines.confidence.given.groups import GroupComponents

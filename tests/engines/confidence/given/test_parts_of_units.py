@@ -13,7 +13,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.confidence.coupled.clauses import Clauses
+from cepctl.engines.confidence.coupled.problem import Clauses
 from cepctl.engines.confidence.given import (
     confidences,
     interleavings,

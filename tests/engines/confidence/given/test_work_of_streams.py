@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from cepctl.engines.confidence.coupled.clauses import Clauses
+from cepctl.engines.confidence.coupled.problem import Clauses
 from cepctl.engines.confidence.occurrence import rows as row_sums
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences_by_rank
 from cepctl.engines.event.match import match_events

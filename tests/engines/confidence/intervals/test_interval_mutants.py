@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from cepctl.engines.columns import endpoints
-from cepctl.engines.confidence.coupled.clauses import Part, present
+from cepctl.engines.confidence.coupled.problem import Part, present
 from cepctl.engines.confidence.intervals import conditions, edges, rows, sums
 from cepctl.engines.confidence.intervals.conditions import Edge
 from cepctl.engines.event.match import match_events

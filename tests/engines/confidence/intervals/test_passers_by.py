@@ -19,8 +19,8 @@ from cepctl.engines.columns import endpoints
 from cepctl.engines.columns.events import Events, events_of
 from cepctl.engines.event.match import match_events
 from cepctl.engines.point.engine import match_table as match_points
-from cepctl.engines.worlds.clocks import own_mass
 from cepctl.engines.worlds.engine import match_table
+from cepctl.engines.worlds.one_world import own_mass
 from cepctl.errors import ContradictionError, QueryTooLargeError, UnsupportedQueryError
 from cepctl.plan.plan import Plan
 from cepctl.plan.support import engine_refusals

@@ -8,8 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cepctl.engines.confidence.coupled.clauses import Clauses, Tied, clauses_of
-from cepctl.engines.confidence.coupled.problem import Problems, owned
+from cepctl.engines.confidence.coupled.problem import Clauses, Problems, Tied, clauses_of, owned
 from cepctl.engines.event import group_occurrences
 from tests.engines.agreement import check
 from tests.engines.confidence.occurrence.groups_agree import grouped, groups_agree

@@ -9,7 +9,7 @@ from random import Random
 import numpy as np
 import pytest
 
-from cepctl.engines.confidence.occurrence import moved_groups as module
+from cepctl.engines.confidence.occurrence import settled as module
 from cepctl.engines.event import group_occurrences
 from cepctl.engines.event.match import match_events
 from cepctl.engines.rows.groups import groups_in_order

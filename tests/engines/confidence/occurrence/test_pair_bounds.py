@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.confidence.coupled.clauses import Clauses
+from cepctl.engines.confidence.coupled.problem import Clauses
+from cepctl.engines.confidence.occurrence.group_estimates import RowPairs, bounds_by_pairs
 from cepctl.engines.confidence.occurrence.occurrence import Occurrences, Weighted, occurrences
-from cepctl.engines.confidence.occurrence.pair_bounds import RowPairs, bounds_by_pairs
 from cepctl.engines.event import group_occurrences
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions

@@ -7,8 +7,7 @@ import pytest
 
 from cepctl.engines.columns.laws import even_laws
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.occurrence.room_unions import RoomKeys, united_rooms
-from cepctl.engines.confidence.occurrence.rooms import GroupPlaces, Rooms
+from cepctl.engines.confidence.occurrence.room_unions import GroupPlaces, RoomKeys, Rooms, united_rooms
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
 Interval = tuple[int, int]

@@ -7,8 +7,7 @@ import pytest
 
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.occurrence.counted_records import nothing_counted
-from cepctl.engines.confidence.occurrence.links import NO_LINKS
+from cepctl.engines.confidence.occurrence.counted_records import NO_LINKS, nothing_counted
 from cepctl.engines.confidence.occurrence.separator_trees import SeparatorTree, separator_tree
 from cepctl.engines.confidence.occurrence.separators import ConnectedProblems
 from cepctl.engines.kernels.kernel import kernel
