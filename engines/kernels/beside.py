@@ -1,9 +1,9 @@
-"""A process beside this one that compiles kernels, while this one goes on without them: what it is told.
+"""A process beside this one that compiles kernels, while this one goes on without them: how it is asked.
 
 It is started when something is first to be compiled, and ends with this process.  What the compiler took it
 keeps, so it may hold no more than so much; then another takes over.
 
-It is told of which types the arguments of a kernel are: the signature that tells one compiled form of it from
+It is asked by the types of the arguments of a kernel: the signature that tells one compiled form of it from
 another, a plain value that can be compared, named and sent to another process without Numba.
 
 Runs before Numba is imported: imports the standard library and NumPy only.

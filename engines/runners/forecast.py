@@ -7,7 +7,7 @@ beginning events are matched as slices of their own.  Reading and preparing are 
 grow with the events and not with those that begin.  What a plan will take of memory is estimated from counts
 of types alone.
 
-Of the events are told pairs that are left out unmeasured, what is given that ties some, and open orders.
+Of the events it shows pairs that are left out unmeasured, what is given that ties some, and open orders.
 """
 
 from __future__ import annotations

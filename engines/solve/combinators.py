@@ -1,7 +1,7 @@
 """Methods that make simpler batches of one: what is given, offsets of clocks, orders, laws, spans, samples.
 
 One that has the simpler batches measured again, by whatever method takes them, is given the door to all.
-Under laws of order it is told what decides each match, and how probable it is by the law of its keys.
+Under laws of order here is what decides each match, and how probable it is by the law of its keys.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """Occurrences that cost too much to be exact, where an error is allowed: close bounds, else sampled worlds.
 
 Where bounds that are certain are close, their middle is the answer and half their distance its error.  They
-are told by the probabilities of pairs of rows.  From below it is the union of the best pair.  From above it
+follow from the probabilities of pairs of rows.  From below it is the union of the best pair.  From above it
 is the sum of all, less what the pairs of a tree have in common (Hunter, "An upper bound for the probability
 of a union", Journal of Applied Probability 13 (1976)): best is the heaviest tree.
 

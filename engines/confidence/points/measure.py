@@ -1,9 +1,9 @@
 """What measures the matches of an alternative: the closed form, and blocks whose rivals fit in memory.
 
-Where nothing but order and window decides, time range and confidence are told here; all other methods are in
-the room `solve`.  Pairs of a match and a rival are counted by binary search before they are listed, so that
-it is known what they take before it is taken; what a coupled problem takes for each of them is more, so that
-the matches that need one are cut once more.
+Where nothing but order and window decides, time range and confidence are computed here; all other methods are
+in the room `solve`.  Pairs of a match and a rival are counted by binary search before they are listed, so
+that it is known what they take before it is taken; what a coupled problem takes for each of them is more, so
+that the matches that need one are cut once more.
 """
 
 from __future__ import annotations
