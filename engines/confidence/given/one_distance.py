@@ -1,8 +1,13 @@
-"""How probable it is that records of units stand among each other as is asked, and two of them so far apart.
+"""How probable one difference is between two records of units: alone, or beside how all stand, as is asked.
+
+Record i of n on m ticks is at tick s with C(s, i) C(m - 1 - s, n - 1 - i) / C(m, n), and not before a tick
+if at most i records are before it.  Both are chances of how many of some ticks are taken, so at one tick they
+are known for all records of a unit together.  Where the units overlap, moved by the bound, the sum over the
+tick of the one is by few nodes; what all pairs of two units share is placed and found once.
 
 However the records of a unit stand among each other (`paths_of_units`), the ticks that have some are equally
 probable choices of so many of the unit's.  So the step at which a record is taken has the tick of the record
-of this rank, and two steps are as far apart as the records of their ranks are (`pairs_of_units`).
+of this rank, and two steps are as far apart as the records of their ranks are.
 """
 
 from __future__ import annotations
@@ -11,12 +16,15 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.engines.confidence.given.interleavings import sum_of, weights_of_paths
-from cepctl.engines.confidence.given.pairs_of_units import STEP, place_taken, where_open
 from cepctl.engines.confidence.given.paths_of_units import count_apart, count_at_once, count_taken, lattice_of
+from cepctl.engines.confidence.given.units import sum_of, weights_of_paths
 from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Indexes, Ticks
+
+_NOTHING = 1e-290
+STEP = 16
+"""Degrees are rounded up to a multiple: so units of about as many records share their nodes."""
 
 
 class OneDistance(NamedTuple):
@@ -151,3 +159,125 @@ def _of_one_unit(asked, distance, k):
 def _place_on_first(steps, ticks, some, chance):
     """How probable so many steps are on the first ticks: then as many places are at most that far apart."""
     place_taken(steps, ticks, min(max(some, 0), ticks), chance)
+
+
+class UnitPairs(NamedTuple):
+    """Pairs of records, by the two units that they are of; shape (u,) but for what is said.
+
+    `first`, `ticks`, `records`: of the left unit its first tick, how many ticks and how many records it has;
+    shape (u, 2), the right one behind it.  `bound`: `t_left - t_right <= bound`.  The pairs of two units are
+    those from offsets[u] on: the ranks of their records, `left` and `right`.
+    """
+
+    first: Ticks
+    ticks: Ticks
+    records: Indexes
+    bound: Ticks
+    offsets: Indexes
+    left: Indexes
+    right: Indexes
+
+
+@kernel
+def distance_probability(records, ticks, places, some, farther):
+    """How probable it is that records so many places apart are at most `some` ticks apart, or `farther`.
+
+    All of a unit, of so many records and ticks; each of shape (n,).  The ticks from one record to the next,
+    from before the first and to behind the last are exchangeable: so the distance is as that of the record at
+    the place, from 1 on, to what is before the unit, and it is small where enough are on the first ticks.
+    """
+    found = np.zeros(len(records))
+    for k in range(len(records)):
+        chance = np.empty(records[k] + 1)
+        place_taken(records[k], ticks[k], min(max(some[k], 0), ticks[k]), chance)
+        for d in range(0 if farther[k] else places[k], places[k] if farther[k] else records[k] + 1):
+            found[k] += chance[d]
+    return found
+
+
+@kernel
+def pair_probability(pairs):
+    """Of each pair the probability that its difference holds; shape of `left`."""
+    found = np.zeros(len(pairs.left))
+    nodes, weights = np.empty(0, np.int64), np.empty(0)
+    known_ticks, known_degree, count = 0, -1, 0
+    for u in range(len(pairs.bound)):
+        records = pairs.records[u]
+        begin, end, shift = where_open(pairs.first[u], pairs.ticks[u], pairs.bound[u])
+        _add_sure(pairs, u, begin, found)
+        if begin == end:
+            continue
+        degree = records[0] - 1 + records[1]
+        degree += -degree % STEP
+        if end - begin != known_ticks or degree != known_degree:
+            known_ticks, known_degree, most = end - begin, degree, most_nodes(end - begin, degree) + 1
+            if most > len(nodes):
+                nodes, weights = np.empty(most, np.int64), np.empty(most)
+            count = place_certain_nodes(known_ticks, degree, nodes, weights)
+        _add_nodes(pairs, u, begin, shift, (nodes[:count], weights[:count]), found)
+    return found
+
+
+@inner
+def where_open(first, ticks, bound):
+    """At which ticks of the left unit the right record may be too early, or not: from one, up to one.
+
+    Too early are those before the tick of the left record plus the shift, which is the third.
+    """
+    shift = first[0] - bound - first[1]
+    begin, end = min(max(1 - shift, 0), ticks[0]), min(max(ticks[1] - shift, 0), ticks[0])
+    return min(begin, end), end, shift
+
+
+@inner
+def _add_sure(pairs, u, begin, found):
+    """Add where the left record is on one of the first ticks: the right one is never before these."""
+    records = pairs.records[u, 0]
+    chance = np.empty(records + 1)
+    place_taken(records, pairs.ticks[u, 0], begin, chance)
+    for i in range(records - 1, -1, -1):
+        chance[i] += chance[i + 1]
+    for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
+        found[p] += chance[pairs.left[p] + 1]
+
+
+@inner
+def _add_nodes(pairs, u, begin, shift, rule, found):
+    """Add where the tick of the left record says how probable it is that the right one is not before it."""
+    ticks, records, (nodes, weights) = pairs.ticks[u], pairs.records[u], rule
+    at, not_before = np.empty(records[0]), np.empty(records[1] + 1)
+    total = np.zeros(pairs.offsets[u + 1] - pairs.offsets[u])
+    for k in range(len(nodes)):
+        tick = begin + nodes[k]
+        place_taken(records[0] - 1, ticks[0] - 1, tick, at)
+        place_taken(records[1], ticks[1], tick + shift, not_before)
+        for j in range(records[1]):
+            not_before[j + 1] += not_before[j]
+        for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
+            total[p - pairs.offsets[u]] += weights[k] * at[pairs.left[p]] * not_before[pairs.right[p]]
+    for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
+        found[p] += total[p - pairs.offsets[u]] * records[0] / ticks[0]
+
+
+@inner
+def place_taken(records, ticks, some, chance):
+    """How probable each number of records is on some of the ticks, of so many records on all of them."""
+    chance[:] = 0.0
+    likeliest = np.int64((some + 1.0) * (records + 1.0) / (ticks + 2.0))
+    likeliest = min(max(likeliest, records + some - ticks), records, some)
+    chance[likeliest] = total = term = 1.0
+    for d in range(likeliest, min(records, some)):
+        term *= (some - d) * (records - d) / ((d + 1.0) * (ticks - some - records + d + 1.0))
+        if term < _NOTHING:
+            break
+        chance[d + 1] = term
+        total += term
+    term = 1.0
+    for d in range(likeliest, max(records + some - ticks, 0), -1):
+        term *= d * (ticks - some - records + d) / ((some - d + 1.0) * (records - d + 1.0))
+        if term < _NOTHING:
+            break
+        chance[d - 1] = term
+        total += term
+    for d in range(records + 1):
+        chance[d] /= total

@@ -1,9 +1,9 @@
 """Of problems the parts that records of units decide alone, and that need no sum of their own.
 
 One whose records are all of one unit asks nothing of ticks but which comes first: how records of writers
-interleave is counted (`interleavings`), with one difference of ticks beside, also to a record of another unit
+interleave is counted (`units`), with one difference of ticks beside, also to a record of another unit
 (`one_distance`).  One that asks for one difference between two units, and for nothing else, is
-measured with all others of these (`pairs_of_units`).  All leave the problem; what is left is
+measured with all others of these (`one_distance`).  All leave the problem; what is left is
 summed as ever.
 """
 
@@ -17,15 +17,15 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.columns.ties import EventTies, connected
 from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, gathered, owned
-from cepctl.engines.confidence.given.interleavings import Interleaved, interleaved_as_asked
-from cepctl.engines.confidence.given.one_distance import OneDistance, apart_as_asked
-from cepctl.engines.confidence.given.pairs_of_units import (
+from cepctl.engines.confidence.given.one_distance import (
+    OneDistance,
     UnitPairs,
+    apart_as_asked,
     distance_probability,
     pair_probability,
 )
 from cepctl.engines.confidence.given.series import series_of
-from cepctl.engines.confidence.given.units import MOST_OF_UNIT
+from cepctl.engines.confidence.given.units import MOST_OF_UNIT, Interleaved, interleaved_as_asked
 from cepctl.numeric.arrays import Flags, Indexes, Reals, Ticks
 
 MOST_MEETINGS = 64

@@ -1,6 +1,6 @@
 """Ways in which records of a unit stand among each other, by the steps at which one or two of them are taken.
 
-A way is a path on the lattice of `interleavings`.  Counted from the begin and from the end, cell by cell, the
+A way is a path on the lattice of `units`.  Counted from the begin and from the end, cell by cell, the
 paths that take a record at some step are those to the cell where it is taken times those from there on.
 Between two records paths are counted anew from each cell where the first one is taken.  Each step of a path
 weighs the shares of the writers that have a record there.
@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from cepctl.engines.confidence.given.interleavings import allowed, steps_of, sum_of
+from cepctl.engines.confidence.given.units import allowed, steps_of, sum_of
 from cepctl.engines.kernels.kernel import inner
 from cepctl.numeric.arrays import Flags, Indexes, Reals
 

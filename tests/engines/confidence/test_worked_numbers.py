@@ -11,7 +11,7 @@ from cepctl.engines.confidence.clocks.offset_masses import shares_of_sum
 from cepctl.engines.confidence.gaps.carried_chains import carried_confidence
 from cepctl.engines.confidence.gaps.distinct_gaps import GapChains, Gaps, range_of_places
 from cepctl.engines.confidence.gaps.several_gaps import Places, several_gap_chains
-from cepctl.engines.confidence.given.pairs_of_units import distance_probability
+from cepctl.engines.confidence.given.one_distance import distance_probability
 from cepctl.engines.pattern.difference_constraints import closure
 
 

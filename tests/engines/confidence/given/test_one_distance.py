@@ -12,8 +12,8 @@ import pytest
 from hypothesis import assume
 from hypothesis import strategies as st
 
-from cepctl.engines.confidence.given.interleavings import Interleaved
 from cepctl.engines.confidence.given.one_distance import OneDistance, apart_as_asked
+from cepctl.engines.confidence.given.units import Interleaved
 from tests.engines.agreement import EXAMPLES, MANY_EXAMPLES, check
 
 Record = tuple[int, int]
