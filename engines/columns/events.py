@@ -150,7 +150,7 @@ class Events:
 
     @cached_property
     def key_codes(self) -> dict[tuple[str, ...], Indexes]:
-        """Codes of several attributes together, as `cepctl.engines.columns.join_keys` has made them."""
+        """Codes of several attributes together, as `cepctl.engines.columns.joins` has made them."""
         return {}
 
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 from cepctl.engines.columns.bindings import Bindings, Group, events_in
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.joins import partition_codes
 from cepctl.engines.columns.predicates import column_name, component_of, fitting_events, group_link_holds
 from cepctl.engines.diagnosis.conditions import (
     Condition,

@@ -18,9 +18,8 @@ import numpy as np
 import polars as pl
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.joins import IntervalIndex, JoinKey, indexed_events, join_key, overlapping
 from cepctl.engines.columns.predicates import column_name, links_hold
-from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
 from cepctl.engines.diagnosis.conditions import (
     Condition,
     Conditions,

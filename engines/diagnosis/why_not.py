@@ -35,7 +35,7 @@ import polars as pl
 import pyarrow as pa
 
 from cepctl.engines.columns.events import Events, events_of
-from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.joins import partition_codes
 from cepctl.engines.columns.predicates import (
     LeafColumns,
     column_name,

@@ -19,7 +19,7 @@ import pyarrow as pa
 from cepctl.engines.columns.bindings import Bindings, CountedRows, Group, MatchBatch
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.joins import partition_codes
 from cepctl.engines.columns.laws import Laws
 from cepctl.engines.columns.numbering import distinct_rows
 from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Sizes, member_counts

@@ -3,7 +3,7 @@
 Where the presence of single members does not say which groups match, all groups are found, as for GROUP BY.
 A row is as probable as the union of its matches, a member as the union of those that hold it.  Where nothing
 but presence decides, a match with one member more adds nothing to a union; where other events decide, matches
-exclude each other (`exclusive_groups`).
+exclude each other (`member_numbers`).
 
     name here   meaning
     match       one group between its neighbours, as some alternative finds it
@@ -28,9 +28,9 @@ from cepctl.engines.confidence.coupled.problem import clauses_of
 from cepctl.engines.confidence.measured import Total
 from cepctl.engines.confidence.occurrence.separators import MOST_TOGETHER
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.event.exclusive_groups import classes_of
 from cepctl.engines.event.group_occurrences import measured_clauses
 from cepctl.engines.event.kleene_summary import SummaryBatch
+from cepctl.engines.event.member_numbers import classes_of
 from cepctl.engines.event.taker_rows import TakerRows
 from cepctl.errors import QueryTooLargeError
 from cepctl.numeric.arrays import Flags, Indexes, Reals

@@ -1,9 +1,21 @@
-"""How many groups a row of a summary stands for, where the intervals of its members decide that.
+"""Groups of one row of a summary: how many there are, and which of them never match in one world.
 
-asked of the members                          counted by
-nothing, up to a number of them               sums of binomials (`counts`)
-a value that rises or falls                   a table over the ticks at which they end (`sequences`)
-another order, many equal values, much work   nothing: they are listed
+How many groups a row stands for is told where the intervals of its members decide that.
+
+    asked of the members                          counted by
+    nothing, up to a number of them               sums of binomials (`counts`)
+    a value that rises or falls                   a table over the ticks at which they end (`sequences`)
+    another order, many equal values, much work   nothing: they are listed
+
+Where the events left out decide a group, few groups between the same neighbours are possible together.  The
+probabilities of those that exclude each other add up:
+
+    sets      a world has one group between two neighbours: all that fits there
+    runs      two runs take the same events up to a tick, and at it each another one: both events have this
+              tick, so that neither is taken by the other run
+    chains    the same under contiguity; where a group ends a pattern, one may also begin another
+
+Groups that begin a pattern begin at any of their members; nothing is said of them.
 """
 
 from __future__ import annotations
@@ -14,18 +26,22 @@ from functools import cached_property
 import numpy as np
 
 from cepctl.engines.columns.bindings import Group
+from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.event.alternative import PreparedAlternative
+from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, closure, valid_bounds
 from cepctl.engines.search.kleene.counts import count_sets, latest_beginnings
 from cepctl.engines.search.kleene.sequences import Members, SequenceRoom
 from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.group_sizes import sizes_asked
-from cepctl.plan.plan import Scope, Timing
+from cepctl.plan.plan import Alternative, Plan, Scope, Timing
 from cepctl.plan.rising_values import rising_values
 
 FEW_MEMBERS = 4
 """The sequences of so many members are listed sooner than counted one row after the other."""
+_MOST_COMPARED = 1 << 12
+"""Groups of one row that are compared with each other."""
 
 
 @dataclass(frozen=True)
@@ -151,3 +167,76 @@ def _limit_by_constant(timing: Timing, singles: tuple[int, ...], lower: Indexes,
     elif timing.left is None and timing.right in singles:
         column = lower[:, singles.index(timing.right)]
         np.maximum(column, -timing.bound, out=column)
+
+
+def classes_of(
+    plan: Plan, shown: Alternative, group: int, row: Indexes, members: Group, masses: Masses
+) -> Indexes:
+    """A number for each match, different where two of a row exclude each other; shape (n,).
+
+    `shown`: the alternative as rows show it; `group`: its component; `members`: those of each match.
+    """
+    alone = np.zeros(len(row), dtype=np.int64)
+    if not plan.strategy.whole_groups or shown.positive[0] == group:
+        return alone
+    trailing = shown.positive[-1] == group
+    ordered = shown.components[group].ordered
+    if not ordered and trailing and plan.strategy.asks_all:
+        return alone
+    order = np.argsort(row, kind="stable")
+    sorted_members = members.take(order)
+    offsets = np.searchsorted(row[order], np.arange(int(row.max(initial=-1)) + 2))
+    label = np.arange(len(row))
+    _join(
+        *(offsets, sorted_members.offsets, sorted_members.members, masses.lower, masses.upper),
+        *(ordered, trailing, _MOST_COMPARED, label),
+    )
+    found = np.empty_like(label)
+    found[order] = label
+    return found
+
+
+@kernel
+def _join(offsets, begins, members, lower, upper, ordered, trailing, most, label):
+    """Give those of a row one label that may match together, and those that these may match with."""
+    for row in range(len(offsets) - 1):
+        start, stop = offsets[row], offsets[row + 1]
+        if stop - start > most:
+            label[start:stop] = start
+            continue
+        for one in range(start, stop):
+            for other in range(one + 1, stop):
+                mine, theirs = _root(label, one), _root(label, other)
+                if mine != theirs and _together(one, other, begins, members, lower, upper, ordered, trailing):
+                    label[max(mine, theirs)] = min(mine, theirs)
+        for one in range(start, stop):
+            label[one] = _root(label, one)
+
+
+@inner
+def _root(label, at):
+    while label[at] != at:
+        at = label[at]
+    return at
+
+
+@inner
+def _together(one, other, begins, members, lower, upper, ordered, trailing):
+    """Whether some world may have both groups."""
+    size, length = begins[one + 1] - begins[one], begins[other + 1] - begins[other]
+    place = 0
+    while place < min(size, length) and members[begins[one] + place] == members[begins[other] + place]:
+        place += 1
+    if place == min(size, length):
+        return size == length or (ordered and trailing)
+    if not ordered:
+        return False
+    mine, theirs = members[begins[one] + place], members[begins[other] + place]
+    if lower[mine] > upper[theirs] or lower[theirs] > upper[mine]:
+        return False
+    tied = True
+    for at in range(begins[one], begins[one + 1]):
+        tied &= members[at] != theirs
+    for at in range(begins[other], begins[other + 1]):
+        tied &= members[at] != mine
+    return tied

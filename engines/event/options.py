@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
+from cepctl.engines.columns.joins import PAIRS_AT_ONCE
 from cepctl.engines.confidence.points.measure import BlockMemory
 from cepctl.engines.rows.kept import ALL_ROWS, KeptRows
 from cepctl.engines.rows.sorted import WantedRows

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.range_join import overlapping
+from cepctl.engines.columns.joins import overlapping
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.event.read_members import surely_fit, surely_taken
 from cepctl.engines.event.run_conditions import RunConditions

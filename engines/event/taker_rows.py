@@ -29,7 +29,7 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.joins import partition_codes
 from cepctl.engines.columns.numbering import numbers_of
 from cepctl.engines.columns.predicates import fitting_events
 from cepctl.engines.pattern.rivals import link_holds_for_pairs

@@ -21,8 +21,14 @@ from select import select
 from threading import Lock, Thread
 from typing import Any
 
-from cepctl.engines.kernels.announcing import hearing_of_kept_kernels
-from cepctl.engines.kernels.beside import MOST_BYTES, PROGRAM, Signature, examples_of, held_bytes
+from cepctl.engines.kernels.beside import (
+    MOST_BYTES,
+    PROGRAM,
+    Signature,
+    examples_of,
+    hearing_of_kept_kernels,
+    held_bytes,
+)
 from cepctl.process.trust.own_python import python_command
 
 _COLLECT_AFTER = (100_000, 50, 100)

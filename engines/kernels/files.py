@@ -39,7 +39,7 @@ from types import ModuleType
 from typing import Any
 
 from cepctl.atomic.files import write_whole_file
-from cepctl.engines.kernels.announcing import compiling_begins, compiling_ended, kernel_kept
+from cepctl.engines.kernels.beside import compiling_begins, compiling_ended, kernel_kept
 from cepctl.engines.kernels.folders import SUFFIX, folder_to_write, folders_to_read, forget_old_kernels
 from cepctl.engines.kernels.keys import (
     UnknownContentError,

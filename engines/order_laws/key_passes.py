@@ -1,6 +1,6 @@
 """One pass forwards and one backwards through the cells of each key: Z, and how probable each step of it is.
 
-The pass forwards is that of rows (`stretches.py`), of a question that is always answered with yes.  The same
+The pass forwards is that of rows (`cells.py`), of a question that is always answered with yes.  The same
 steps backwards tell what each is worth, as for any sum of products: value times worth over Z is how probable
 it is that the step is taken.  In a cell values are told apart by how many events it has had: the p-th one
 multiplies by 1 / p.
@@ -19,10 +19,9 @@ import numpy as np
 
 from cepctl.engines.columns.tick_sums import tick_count
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.order_laws.cells import problem_of
+from cepctl.engines.order_laws.cells import layer_of, one_more, problem_of, scale
 from cepctl.engines.order_laws.same_ticks import add_same_ticks
 from cepctl.engines.order_laws.sets import SetWalk, begun, carried_back, closing, come_to, dot, sets_of
-from cepctl.engines.order_laws.stretches import layer_of, one_more, scale
 
 _MOST_TICKS = 1 << 60
 """Of so many ticks no two events share one with a probability that a sum shows."""

@@ -15,17 +15,19 @@ from cepctl.engines.columns.bindings import (
     take,
 )
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
+from cepctl.engines.columns.joins import (
+    Candidates,
+    IntervalIndex,
+    JoinKey,
+    candidates_of,
+    indexed_events,
+    join_key,
+    listed,
+    partition_codes,
+)
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.numbering import occur_in
 from cepctl.engines.columns.predicates import group_link_holds, links_hold
-from cepctl.engines.columns.range_join import (
-    Candidates,
-    IntervalIndex,
-    candidates_of,
-    indexed_events,
-    listed,
-)
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,

@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
+from cepctl.engines.columns.joins import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted

@@ -31,7 +31,7 @@ import numpy as np
 import polars as pl
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.joins import JoinKey, join_key
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import fitting_events, links_hold
 from cepctl.engines.columns.tick_sums import shifted

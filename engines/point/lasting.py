@@ -15,7 +15,7 @@ import polars as pl
 
 from cepctl.engines.columns.endpoints import Endpoints
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.joins import JoinKey, join_key
 from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted

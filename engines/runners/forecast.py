@@ -31,7 +31,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
-from cepctl.engines.kernels.announcing import compiling_seconds
+from cepctl.engines.kernels.beside import compiling_seconds
 from cepctl.engines.runners.slice_task import EVENT_COPIES, SliceTask
 from cepctl.engines.runners.slices import TimeSlice
 from cepctl.numeric.arrays import Numbers

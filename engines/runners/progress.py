@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from functools import partial
 
 from cepctl.engines.concurrency import OnProgress
-from cepctl.engines.kernels.announcing import beside_line, compiling_line, kernels_written_since
-from cepctl.engines.kernels.beside import compiling_beside
+from cepctl.engines.kernels.beside import beside_line, compiling_beside, compiling_line, kernels_written_since
 from cepctl.engines.runners.slices import Slicing
 from cepctl.runners.ahead import ahead_text
 from cepctl.runners.runner import Counter

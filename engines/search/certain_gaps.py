@@ -19,7 +19,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key, partition_codes
+from cepctl.engines.columns.joins import JoinKey, join_key, partition_codes
 from cepctl.engines.columns.numbering import order_of, starts_of
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Shape, gap_of

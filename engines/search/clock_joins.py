@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from cepctl.engines.columns.clocks import NO_CLOCK, EventClocks
+from cepctl.engines.columns.joins import IntervalIndex, interval_index, overlapping
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.range_join import IntervalIndex, interval_index, overlapping
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.offset_bounds import possible_on_clocks

@@ -18,15 +18,16 @@ from typing import TYPE_CHECKING, Protocol
 import numpy as np
 
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key
-from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.predicates import links_hold
-from cepctl.engines.columns.range_join import (
+from cepctl.engines.columns.joins import (
     PAIRS_AT_ONCE,
     IntervalIndex,
+    JoinKey,
     indexed_events,
+    join_key,
     overlapping,
 )
+from cepctl.engines.columns.masses import Masses
+from cepctl.engines.columns.predicates import links_hold
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.kernels.stages import foresee

@@ -46,7 +46,7 @@ DAMAGES: tuple[Damage, ...] = (
 )
 # Called from Python, so that they are loaded; quickly compiled.
 DAMAGED = (
-    *("columns.range_join._candidates", "columns.range_join._pairs", "search.search._extended"),
+    *("columns.joins._candidates", "columns.joins._pairs", "search.search._extended"),
     *("confidence.chain.closed_form.sum_chains", "pattern.difference_constraints._tighten"),
 )
 

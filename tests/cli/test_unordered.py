@@ -15,7 +15,7 @@ import pytest
 from cepctl.cli import main
 from cepctl.cli.match import unordered
 from cepctl.cli.output import rows as output
-from cepctl.engines.columns import range_join
+from cepctl.engines.columns import joins
 from cepctl.engines.event import match
 from cepctl.engines.rows import number_order
 from cepctl.engines.runners import local
@@ -43,7 +43,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("CEPCTL_RUNNER", "local")
     monkeypatch.setattr(search, "FEWEST_STARTS", 3)
     monkeypatch.setattr(search, "FEWEST_COSTLY_STARTS", 3)
-    monkeypatch.setattr(range_join, "PAIRS_AT_ONCE", 8)
+    monkeypatch.setattr(joins, "PAIRS_AT_ONCE", 8)
     lines = [f"{'ABC'[i % 3]},e {i},{4 * i},{4 * i + 5 + i % 7},{i}" for i in range(60)]
     (tmp_path / "log.csv").write_text("\n".join(["event_type,event_id,lower,upper,x", *lines]))
     return tmp_path

@@ -18,7 +18,7 @@ import pyarrow as pa
 from hypothesis import strategies as st
 
 from cepctl.datasets.row_groups import row_groups
-from cepctl.engines.columns import range_join
+from cepctl.engines.columns import joins
 from cepctl.engines.confidence.gaps import polynomials, tables
 from cepctl.engines.confidence.occurrence import rows
 from cepctl.engines.event import kleene_summary
@@ -43,7 +43,7 @@ FAR = 10**9
 
 SMALL_BATCHES: dict[object, dict[str, int]] = {
     search: {"FEWEST_STARTS": 1, "FEWEST_COSTLY_STARTS": 1, "MOST_STARTS": 1},
-    range_join: {"PAIRS_AT_ONCE": 1},
+    joins: {"PAIRS_AT_ONCE": 1},
     polynomials: {"_MOST_CHAINS": 1},
     tables: {"_MOST_SLOTS": 1},
     growth: {"_GROWN_AT_ONCE": 1},

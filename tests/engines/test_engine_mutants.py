@@ -50,9 +50,9 @@ import pytest
 
 from cepctl.engines.columns.bindings import Bindings, Group, MatchBatch
 from cepctl.engines.columns.events import Events, _in_order
+from cepctl.engines.columns.joins import Candidates, IntervalIndex, candidates_of
 from cepctl.engines.columns.masses import Masses, masses_of, ticks_between
 from cepctl.engines.columns.predicates import fitting_events, links_hold
-from cepctl.engines.columns.range_join import Candidates, IntervalIndex, candidates_of
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.chain.closed_form import chain_confidence
 from cepctl.engines.confidence.coupled import assembly

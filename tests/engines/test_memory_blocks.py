@@ -9,7 +9,7 @@ import pytest
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of
-from cepctl.engines.columns.range_join import PAIRS_AT_ONCE
+from cepctl.engines.columns.joins import PAIRS_AT_ONCE
 from cepctl.engines.confidence.points import measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions

@@ -37,15 +37,15 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
-from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.joins import JoinKey, join_key
 from cepctl.engines.event import alternative, groups, match
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.search import certain_gaps, search, threshold
 from cepctl.engines.search.kleene import candidates, cell_bounds
+from cepctl.engines.search.kleene.candidates import WholeSpans
 from cepctl.engines.search.kleene.cell_bounds import CellBounds, SureGap
 from cepctl.engines.search.kleene.cell_products import pair_cells
-from cepctl.engines.search.kleene.choices import WholeSpans
 from cepctl.engines.search.threshold import PairRange, PushDown, Threshold, pair_range, upper_bounds
 from cepctl.numeric.arrays import Indexes, Reals, Ticks
 from cepctl.plan.consistency import Consistency

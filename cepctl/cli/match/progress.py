@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 @contextmanager
 def shown_progress(*, quiet: bool) -> Iterator[RunProgress]:
     """The progress of one run; it is shown where standard error is a terminal."""
-    from cepctl.engines.kernels.announcing import hearing_of_kernels
+    from cepctl.engines.kernels.beside import hearing_of_kernels
     from cepctl.engines.runners.progress import RunProgress
 
     with terminal_line(quiet=quiet) as tell:

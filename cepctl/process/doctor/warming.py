@@ -23,8 +23,7 @@ import pyarrow as pa
 from cepctl.clocks.shared import Clocks, extremes
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.kernels.announcing import hearing_of_kept_kernels
-from cepctl.engines.kernels.beside import MOST_BYTES, held_bytes
+from cepctl.engines.kernels.beside import MOST_BYTES, hearing_of_kept_kernels, held_bytes
 from cepctl.engines.kernels.files import remove_unusable_kernels
 from cepctl.engines.kernels.kernel import Kernel
 from cepctl.engines.kernels.stages import only

@@ -17,9 +17,8 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.endpoints import UNBOUNDED_LENGTH, Endpoints
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import JoinKey, join_key
+from cepctl.engines.columns.joins import IntervalIndex, JoinKey, indexed_events, join_key, overlapping
 from cepctl.engines.columns.numbering import renumbered, rows_alike
-from cepctl.engines.columns.range_join import IntervalIndex, indexed_events, overlapping
 from cepctl.engines.columns.tick_sums import FIRST, LAST, shifted
 from cepctl.engines.columns.ties import EndpointTies, endpoint_ties
 from cepctl.engines.confidence.clocks.unions import occurrences_of_rows

@@ -24,11 +24,11 @@ from cepctl.engines.confidence.orders.questions import (
     OUTSIDE,
     Letter,
     OrderQuestion,
+    Plans,
     QuestionStates,
     states_of,
 )
 from cepctl.engines.confidence.orders.sweep import Machine
-from cepctl.engines.confidence.orders.ways import Plans
 from cepctl.numeric.arrays import Flags, Indexes
 
 _MOST_ANCHORS = 3

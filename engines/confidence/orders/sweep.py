@@ -2,7 +2,7 @@
 
 What is kept between two pieces of time says which of the events alive have happened, which step came last in
 each key, and how far the question is (`questions.py` makes a machine of it); how a piece changes it says
-`cepctl.engines.order_laws.stretches`.  Sums are scaled by powers of two, so that no product of factors leaves
+`cepctl.engines.order_laws.cells`.  Sums are scaled by powers of two, so that no product of factors leaves
 the floats.
 
     name here      meaning
@@ -18,12 +18,11 @@ from typing import NamedTuple
 import numpy as np
 
 from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.confidence.orders.ways import Plans, ways_of
+from cepctl.engines.confidence.orders.questions import Plans, ways_of
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.order_laws.cells import OrderProblem, problem_of
+from cepctl.engines.order_laws.cells import OrderProblem, passed, problem_of, scale
 from cepctl.engines.order_laws.keys import LawTables
 from cepctl.engines.order_laws.sets import SetWalk, begun, closing, combinations, come_to, dot, lasts_of
-from cepctl.engines.order_laws.stretches import passed, scale
 from cepctl.numeric.arrays import Flags, Indexes
 
 

@@ -17,8 +17,8 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import INDEPENDENT, Dependence
+from cepctl.engines.columns.joins import batches
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.columns.range_join import batches
 from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring

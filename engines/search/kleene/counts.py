@@ -26,7 +26,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, valid_bounds
-from cepctl.engines.search.kleene.choices import GroupChoices
+from cepctl.engines.search.kleene.candidates import GroupChoices
 from cepctl.engines.search.search import Search
 from cepctl.errors import QueryTooLargeError
 from cepctl.numeric.arrays import Indexes, Reals, Ticks

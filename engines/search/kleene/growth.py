@@ -16,15 +16,20 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Bindings, Group, take_matches
 from cepctl.engines.columns.events import Events
-from cepctl.engines.columns.join_keys import partition_codes
+from cepctl.engines.columns.joins import batches, partition_codes
 from cepctl.engines.columns.predicates import group_link_holds
-from cepctl.engines.columns.range_join import batches
 from cepctl.engines.confidence.points.measure import BlockMemory
 from cepctl.engines.pattern.blocks import Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
-from cepctl.engines.search.kleene.candidates import EarlyFilter, group_candidates
+from cepctl.engines.search.kleene.candidates import (
+    EarlyFilter,
+    GroupChoices,
+    WholeSpans,
+    distinct,
+    group_candidates,
+    positions,
+)
 from cepctl.engines.search.kleene.cell_bounds import CellBounds
-from cepctl.engines.search.kleene.choices import GroupChoices, WholeSpans, distinct, positions
 from cepctl.engines.search.kleene.counts import GroupBudget, can_be_tried, foresee_sets, subsets_of, try_sets
 from cepctl.engines.search.one_writer import InOrder
 from cepctl.engines.search.search import Search

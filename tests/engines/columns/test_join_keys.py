@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from cepctl.engines.columns.events import events_of, value_codes
-from cepctl.engines.columns.join_keys import join_key, partition_codes
+from cepctl.engines.columns.joins import join_key, partition_codes
 from tests.plans import Event, event_table, plan_of
 
 

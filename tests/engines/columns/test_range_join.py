@@ -6,7 +6,7 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from cepctl.engines.columns.range_join import PAIRS_AT_ONCE, candidates_of, interval_index, overlapping
+from cepctl.engines.columns.joins import PAIRS_AT_ONCE, candidates_of, interval_index, overlapping
 from cepctl.numeric.arrays import Indexes, Ticks
 
 Rows = list[tuple[int, int, int]]

@@ -21,7 +21,7 @@ from cepctl.engines.kernels import compiling
 compiling.MOST_BYTES = 0
 compiling.run()
 """
-KERNEL = "columns.range_join._running_maximum"
+KERNEL = "columns.joins._running_maximum"
 SECONDS = 300
 
 

@@ -16,8 +16,8 @@ from numba import njit
 
 import cepctl.engines  # noqa: F401  they change how Numba keeps kernels
 from cepctl.engines.columns.tick_sums import tick_count
-from cepctl.engines.kernels import announcing, files, folders
-from cepctl.engines.kernels.announcing import compiling_seconds, hearing_of_kernels, kernels_written_since
+from cepctl.engines.kernels import beside, files, folders
+from cepctl.engines.kernels.beside import compiling_seconds, hearing_of_kernels, kernels_written_since
 from cepctl.engines.kernels.files import (
     DamagedKernelError,
     KeptKernel,
@@ -161,7 +161,7 @@ def test_where_no_folder_is_left_a_kernel_is_compiled_in_every_process(
 def test_who_waits_for_kernels_hears_how_many_and_the_log_hears_it_once(
     kept: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    monkeypatch.setattr(announcing, "_state", announcing._Compiling())
+    monkeypatch.setattr(beside, "_state", beside._Compiling())
     caplog.set_level(logging.INFO, "cepctl.kernels")
     began, heard = time.time() - 1, list[tuple[int, float]]()
     with hearing_of_kernels(lambda compiled, seconds: heard.append((compiled, seconds))):

@@ -143,7 +143,7 @@ import numpy as np
 from cepctl.numeric.arrays import Indexes, Reals
 from cepctl.engines.kernels import stages
 from cepctl.engines.kernels.beside import compiling_beside
-from cepctl.engines.columns.range_join import _running_maximum
+from cepctl.engines.columns.joins import _running_maximum
 began = time.monotonic()
 values = np.arange(50)
 told = {compiling_beside()}
@@ -159,7 +159,7 @@ print(told == {None, (0, 1)})
         [sys.executable, "-c", program], env=environment, capture_output=True, text=True, check=False
     )
     assert (done.returncode, done.stdout) == (0, "True\n"), done.stderr
-    assert list(tmp_path.rglob("columns.range_join._running_maximum-*"))
+    assert list(tmp_path.rglob("columns.joins._running_maximum-*"))
 
 
 def test_what_no_process_can_compile_is_compiled_here(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -187,7 +187,7 @@ logging.basicConfig()
 resource.setrlimit(resource.RLIMIT_FSIZE, (100, 100))
 import numpy as np
 from cepctl.engines.kernels import stages
-from cepctl.engines.columns.range_join import _running_maximum
+from cepctl.engines.columns.joins import _running_maximum
 began = time.monotonic()
 values = np.arange(50)
 while not any(form.loaded for form in stages._STAGE.forms.values()):

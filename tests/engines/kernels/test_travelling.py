@@ -18,7 +18,7 @@ from cepctl.engines.kernels.keys import ANY, OTHERS, OWN
 CALL = """
 import numpy as np
 from cepctl.process.doctor.warming import compiled_here
-from cepctl.engines.columns.range_join import _running_maximum
+from cepctl.engines.columns.joins import _running_maximum
 from cepctl.engines.kernels.stages import only
 values = np.array([3, 1, 4, 1, 5, 9, 2, 6])
 with only("compiled"):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws import cells, key_passes, same_ticks, stretches, table
+from cepctl.engines.order_laws import cells, key_passes, same_ticks, table
 from cepctl.engines.order_laws.kinds import Kinds, habits
 from cepctl.engines.order_laws.table import measure_keys
 from cepctl.numeric.arrays import Numbers
@@ -86,7 +86,7 @@ MUTANTS = [
         key_passes,
         "one_more",
         rewritten(
-            stretches,
+            cells,
             "one_more",
             "weight = mass[a, i] * sets.rates[d, i]",
             "weight = mass[a, i] * sets.rates[d, i] * (d < sets.stride[-1])",

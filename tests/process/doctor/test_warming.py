@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from cepctl.engines.kernels.announcing import kernel_kept
-from cepctl.engines.kernels.beside import MOST_BYTES
+from cepctl.engines.kernels.beside import MOST_BYTES, kernel_kept
 from cepctl.errors import JobError
 from cepctl.process.doctor import warming
 
@@ -36,7 +35,7 @@ ENTRIES = {
     "confidence.gaps.polynomials._solve",
     "confidence.gaps.distinct_gaps._first_ticks",
     "search.kleene.counts._company",
-    "columns.range_join._pairs",
+    "columns.joins._pairs",
     "confidence.given.series.series_pass",
     "confidence.quadrature.summation_rule",
     "columns.tick_masses._differences",
@@ -47,7 +46,7 @@ ENTRIES = {
     "confidence.intervals.sums._sum_orders",
     "confidence.orders.sweep.sweep",
     "search.kleene.sequences._count",
-    "event.exclusive_groups._join",
+    "event.member_numbers._join",
 }
 
 SAMPLES = Path(__file__).parents[3] / "sample_data"

@@ -23,7 +23,7 @@ from cepctl.engines.confidence.orders import sweep, under_laws
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.match import match_events
 from cepctl.engines.kernels.stages import only
-from cepctl.engines.order_laws import stretches
+from cepctl.engines.order_laws import cells
 from cepctl.engines.order_laws.keys import Factors
 from cepctl.engines.runners import slices
 from cepctl.engines.runners.reach import Reach, Relevance, reach_of
@@ -117,7 +117,7 @@ FAULTS = [
         "each order has all ticks of a tie",
         sweep,
         "passed",
-        rewritten(stretches, "passed", "held if held > 1", "1.0 if held > 1"),
+        rewritten(cells, "passed", "held if held > 1", "1.0 if held > 1"),
         rows_hold,
     ),
     Fault(
