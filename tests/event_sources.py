@@ -9,7 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from cepctl.datasets.row_groups import PushedFilter, RowGroup
-from cepctl.engines.runners.slice_task import last_ticks
+from cepctl.engines.runners.slices import last_ticks
 from tests.plans import ATTRIBUTES
 
 IN_ORDER = [("lower", "ascending"), ("event_id", "ascending")]

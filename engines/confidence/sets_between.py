@@ -33,9 +33,9 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.certainty import certainly_in_order
 from cepctl.engines.confidence.gauss_nodes import holds_polynomials, real_count, zeros_of_gram
 from cepctl.engines.confidence.measured import Measured
+from cepctl.engines.confidence.needless_sums import certainly_in_order
 from cepctl.engines.confidence.quadrature import (
     cuts_within,
     fill_masses,

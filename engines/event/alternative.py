@@ -209,7 +209,7 @@ class PreparedAlternative:
         """The search, with the gaps of a shape, whose alternative has all conditions on its rivals."""
         if shape.plain_chain or self.events.depends.on_clocks:
             return self.search
-        from cepctl.engines.search.certain_gaps import certain_gaps
+        from cepctl.engines.search.narrowed_joins import certain_gaps
 
         gaps = certain_gaps(shape, self.events, self.search.candidates, self.plan.partition_by)
         return replace(self.search, gaps=gaps)

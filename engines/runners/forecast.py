@@ -32,8 +32,7 @@ from cepctl.engines.event.match import match_batches
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternatives
 from cepctl.engines.kernels.beside import compiling_seconds
-from cepctl.engines.runners.slice_task import EVENT_COPIES, SliceTask
-from cepctl.engines.runners.slices import TimeSlice
+from cepctl.engines.runners.slices import EVENT_COPIES, SliceTask, TimeSlice
 from cepctl.numeric.arrays import Numbers
 from cepctl.plan.evaluation_order import estimated_count
 from cepctl.plan.plan import Alternative, Plan

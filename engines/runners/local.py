@@ -16,8 +16,7 @@ from cepctl.engines.rows.groups import FirstRows
 from cepctl.engines.rows.numbers import FoundBatch
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.progress import RunProgress
-from cepctl.engines.runners.slice_task import Owned, SliceTask
-from cepctl.engines.runners.slices import TimeSlice, growing_slices
+from cepctl.engines.runners.slices import Owned, SliceTask, TimeSlice, growing_slices
 from cepctl.errors import EventSchemaError
 from cepctl.plan.plan import Plan
 

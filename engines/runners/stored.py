@@ -35,8 +35,15 @@ from cepctl.engines.rows.sorted import RunsOfProcess, SortedRows
 from cepctl.engines.runners.local import find_first, found_in_stored, refuse_repeated, repeated_id
 from cepctl.engines.runners.progress import RunProgress
 from cepctl.engines.runners.reach import Reach
-from cepctl.engines.runners.slice_task import Owned, SliceTask, last_ticks
-from cepctl.engines.runners.slices import Slicing, choose_slicing, group_slicing, whole_slicing
+from cepctl.engines.runners.slices import (
+    Owned,
+    SliceTask,
+    Slicing,
+    choose_slicing,
+    group_slicing,
+    last_ticks,
+    whole_slicing,
+)
 from cepctl.numeric.arrays import Hashes, Indexes, Ticks
 from cepctl.plan.choices import KleeneRows
 from cepctl.plan.plan import Plan

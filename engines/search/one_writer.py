@@ -20,7 +20,7 @@ from cepctl.engines.pattern.blocks import AbsenceRule, Shape
 from cepctl.engines.pattern.bound_matches import groups_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.rivals import certainly_broken, rivals_of, spans_of
-from cepctl.engines.search.certain_gaps import certain_gaps
+from cepctl.engines.search.narrowed_joins import certain_gaps
 from cepctl.engines.search.search import Search
 from cepctl.numeric.arrays import Ticks
 from cepctl.plan.plan import Given, Plan

@@ -32,8 +32,7 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.kernels.kernel import kernel
 from cepctl.engines.kernels.stages import foresee
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED, system_of
-from cepctl.engines.search.certain_gaps import CertainGap
-from cepctl.engines.search.clock_joins import ClockJoin, possible_rows
+from cepctl.engines.search.narrowed_joins import CertainGap, ClockJoin, possible_rows
 from cepctl.engines.search.threshold import PushDown
 from cepctl.numeric.arrays import Indexes, Ticks
 from cepctl.plan.plan import Alternative, Link, Plan, Scope

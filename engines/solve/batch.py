@@ -17,8 +17,8 @@ import numpy as np
 from cepctl.engines.columns.bindings import Bindings, Group, TickSpans, single_events
 from cepctl.engines.columns.clocks import EventClocks
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.alike_matches import alike_matches
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.needless_sums import alike_matches
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.confidence.sets_between import has_set_between
 from cepctl.engines.pattern.blocks import BlockKind, Shape

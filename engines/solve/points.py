@@ -214,7 +214,7 @@ def _places(batch: Batch, rows: Indexes) -> tuple[Indexes, Places]:
 
 def settled(batch: Batch, rows: Indexes) -> Found:
     """Matches that every world returns, since all intervals are apart and none of the events is a rival."""
-    from cepctl.engines.confidence.certainty import certainly_in_order
+    from cepctl.engines.confidence.needless_sums import certainly_in_order
     from cepctl.engines.pattern.rivals import spans_of
 
     masses, groups = batch.measure.masses, batch.groups

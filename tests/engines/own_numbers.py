@@ -28,8 +28,7 @@ from cepctl.engines.point import engine as point
 from cepctl.engines.point import stream as point_stream
 from cepctl.engines.point.engine import match_table as match_points
 from cepctl.engines.rows.numbers import with_columns
-from cepctl.engines.runners.slice_task import SliceTask
-from cepctl.engines.runners.slices import choose_slicing
+from cepctl.engines.runners.slices import SliceTask, choose_slicing
 from cepctl.engines.search import search
 from cepctl.engines.search.kleene import growth
 from cepctl.plan.evaluation_order import OrderName

@@ -17,7 +17,7 @@ from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.pattern.rivals import rivals_of
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners import local
-from cepctl.engines.runners.slice_task import require_room
+from cepctl.engines.runners.slices import require_room
 from cepctl.errors import QueryTooLargeError
 from cepctl.process.memory import PROGRAM_BYTES, MemoryBudget
 from tests.engines.agreement import FEW_EXAMPLES, assert_same_rows, check

@@ -41,7 +41,7 @@ from cepctl.engines.columns.joins import JoinKey, join_key
 from cepctl.engines.event import alternative, groups, match
 from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
-from cepctl.engines.search import certain_gaps, search, threshold
+from cepctl.engines.search import narrowed_joins, search, threshold
 from cepctl.engines.search.kleene import candidates, cell_bounds
 from cepctl.engines.search.kleene.candidates import WholeSpans
 from cepctl.engines.search.kleene.cell_bounds import CellBounds, SureGap
@@ -116,8 +116,8 @@ _original: dict[str, Any] = {
     "_widest": cell_bounds._widest,
     "_narrowest": cell_bounds._narrowest,
     "least_occurrence": groups.least_occurrence,
-    "_least_after": certain_gaps._least_after,
-    "_greatest_before": certain_gaps._greatest_before,
+    "_least_after": narrowed_joins._least_after,
+    "_greatest_before": narrowed_joins._greatest_before,
 }
 
 
@@ -282,14 +282,14 @@ MUTANTS = [
     ),
     Mutant(
         "a rival leaves a tick less after an event",
-        certain_gaps,
+        narrowed_joins,
         "_least_after",
         _shifted("_least_after", -1),
         "the judge, next match",
     ),
     Mutant(
         "a rival leaves a tick less before an event",
-        certain_gaps,
+        narrowed_joins,
         "_greatest_before",
         _shifted("_greatest_before", 1),
         "the judge, next match, any order",

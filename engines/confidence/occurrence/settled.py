@@ -24,8 +24,8 @@ import numpy as np
 
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.tick_sums import LAST, plus, sort_cuts
-from cepctl.engines.confidence.alike_matches import first_alike
 from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses
+from cepctl.engines.confidence.needless_sums import first_alike
 from cepctl.engines.kernels.kernel import inner, kernel
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 

@@ -13,11 +13,11 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import TickSpans
 from cepctl.engines.columns.numbering import occur_in
-from cepctl.engines.confidence.certainty import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.coupled.assembly import coupled_problems
 from cepctl.engines.confidence.coupled.problem import CoupledMatches, Problems
 from cepctl.engines.confidence.coupled.sampling import Sampling
 from cepctl.engines.confidence.measured import Measured, Total
+from cepctl.engines.confidence.needless_sums import always_in_one_order, certainly_in_order
 from cepctl.engines.confidence.occurrence.ends import NEVER
 from cepctl.engines.confidence.occurrence.rows import Rows, shown_events, within_spans
 from cepctl.numeric.arrays import Flags, Reals, Ticks

@@ -19,10 +19,10 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.events import INDEPENDENT, Dependence
 from cepctl.engines.columns.joins import batches
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence.alike_matches import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.chain.closed_form import chain_confidence, chain_range
 from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
+from cepctl.engines.confidence.needless_sums import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.work import Heard, nobody
 from cepctl.engines.pattern.blocks import BlockKind, Shape
 from cepctl.engines.pattern.bound_matches import Rivals, groups_of

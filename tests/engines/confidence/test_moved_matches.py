@@ -9,8 +9,8 @@ import pytest
 
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.confidence import alike_matches as module
-from cepctl.engines.confidence.alike_matches import moved_matches
+from cepctl.engines.confidence import needless_sums as module
+from cepctl.engines.confidence.needless_sums import moved_matches
 from cepctl.engines.confidence.points import measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.rows.order import ordered

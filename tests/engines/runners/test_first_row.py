@@ -14,8 +14,7 @@ from cepctl.engines.rows.groups import FirstRows
 from cepctl.engines.rows.order import with_text
 from cepctl.engines.runners import local
 from cepctl.engines.runners.progress import RunProgress
-from cepctl.engines.runners.slice_task import SliceTask
-from cepctl.engines.runners.slices import TimeSlice, choose_slicing
+from cepctl.engines.runners.slices import SliceTask, TimeSlice, choose_slicing
 from cepctl.errors import UnsupportedQueryError
 from cepctl.plan.grouping import for_existence
 from cepctl.plan.plan import Plan

@@ -11,8 +11,7 @@ from hypothesis import strategies as st
 from cepctl.engines.event.match import match_events
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.runners.reach import Reach, reach_of
-from cepctl.engines.runners.slice_task import SliceTask
-from cepctl.engines.runners.slices import Slicing, choose_slicing
+from cepctl.engines.runners.slices import SliceTask, Slicing, choose_slicing
 from cepctl.errors import QueryTooLargeError
 from cepctl.plan.plan import Plan
 from tests.engines.confidence.intervals.random_intervals import (

@@ -15,11 +15,11 @@ from cepctl.engines.event.match import match_batches, match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.order import ordered
 from cepctl.engines.rows.sorted import SortedRows, WantedRows
-from cepctl.engines.runners.slice_task import SliceTask
 from cepctl.engines.runners.slices import (
     EVENTS_PER_SLICE,
     FEWEST_EVENTS,
     MOST_EVENTS,
+    SliceTask,
     Slicing,
     TimeSlice,
     choose_slicing,

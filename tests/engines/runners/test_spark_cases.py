@@ -19,8 +19,7 @@ from cepctl.engines.event.match import match_events, match_schema
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.rows.numbers import with_columns
 from cepctl.engines.rows.order import ordered
-from cepctl.engines.runners.slice_task import SliceTask
-from cepctl.engines.runners.slices import choose_slicing
+from cepctl.engines.runners.slices import SliceTask, choose_slicing
 from cepctl.engines.runners.stored import as_stream
 from cepctl.engines.worlds.engine import match_table
 from cepctl.plan.support import engine_refusals

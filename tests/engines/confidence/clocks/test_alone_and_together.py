@@ -9,7 +9,7 @@ import pytest
 
 from cepctl.clocks.shared import Clocks
 from cepctl.engines.event.match import match_events
-from cepctl.engines.search.clock_joins import ClockJoin
+from cepctl.engines.search.narrowed_joins import ClockJoin
 from cepctl.numeric.arrays import Indexes
 from tests.engines.agreement import rows_by_signature
 from tests.plans import Event, event_table, on, plan_of
