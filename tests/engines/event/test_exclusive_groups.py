@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from cepctl.engines.event.exclusive_groups import _join
+from cepctl.engines.event.member_numbers import _join
 
 A, B, C, D = range(4)
 LOWER, UPPER = np.array([0, 2, 3, 9]), np.array([2, 4, 9, 9])

@@ -9,10 +9,9 @@ import pytest
 
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.order_laws import key_passes, table
-from cepctl.engines.order_laws.cells import OrderProblem, cuts_of, problem_of
+from cepctl.engines.order_laws.cells import OrderProblem, cuts_of, passed, problem_of
 from cepctl.engines.order_laws.keys import Factors, LawTables
 from cepctl.engines.order_laws.sets import _digits, _rates, closing, lasts_of, sets_of
-from cepctl.engines.order_laws.stretches import passed
 from cepctl.engines.order_laws.table import KeyTables, LawAnswers, measure_keys
 from cepctl.laws.law import OrderLaw
 from tests.engines.order_laws.law_keys import STEPS, keys_of, uniform

@@ -16,10 +16,9 @@ from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.coupled.problem import Clauses
 from cepctl.engines.confidence.given import (
     confidences,
-    interleavings,
     one_distance,
-    pairs_of_units,
     parts_of_units,
+    units,
 )
 from cepctl.engines.confidence.given.confidences import open_confidences
 from cepctl.engines.confidence.given.known import known_events
@@ -168,8 +167,8 @@ def test_counting_says_what_sums_over_ticks_say(
 ) -> None:
     table, asked, counted = log(writers, lines), plan(pattern), list[int]()
     for module, name, asks in (
-        (interleavings, "interleaved_as_asked", "ticks"),
-        (pairs_of_units, "pair_probability", "left"),
+        (units, "interleaved_as_asked", "ticks"),
+        (one_distance, "pair_probability", "left"),
         (one_distance, "apart_as_asked", "bound"),
     ):
         monkeypatch.setattr(parts_of_units, name, _counting(getattr(module, name), asks, counted))
@@ -252,11 +251,11 @@ def test_a_planted_fault_is_seen(name: str, fault: Any, monkeypatch: pytest.Monk
 
 
 def _one_tick_more(pairs: Any) -> Any:
-    return pairs_of_units.pair_probability(pairs._replace(bound=pairs.bound + 1))
+    return one_distance.pair_probability(pairs._replace(bound=pairs.bound + 1))
 
 
 def _of_the_record_before(pairs: Any) -> Any:
-    return pairs_of_units.pair_probability(pairs._replace(right=np.maximum(pairs.right - 1, 0)))
+    return one_distance.pair_probability(pairs._replace(right=np.maximum(pairs.right - 1, 0)))
 
 
 @pytest.mark.parametrize("fault", [_one_tick_more, _of_the_record_before])

@@ -8,9 +8,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 
-from cepctl.engines.confidence.given.interleavings import Interleaved, interleaved_as_asked
-from cepctl.engines.confidence.given.one_distance import OneDistance, apart_as_asked
-from cepctl.engines.confidence.given.pairs_of_units import UnitPairs, pair_probability, place_taken
+from cepctl.engines.confidence.given.one_distance import (
+    OneDistance,
+    UnitPairs,
+    apart_as_asked,
+    pair_probability,
+    place_taken,
+)
+from cepctl.engines.confidence.given.units import Interleaved, interleaved_as_asked
 
 NOT_AFTER, NOT_BEFORE = 1, -1
 """`t_record - t_other <= bound`, and `t_other - t_record <= bound`."""

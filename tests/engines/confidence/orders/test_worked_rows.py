@@ -8,8 +8,8 @@ import pytest
 from cepctl.engines.columns.events import events_of
 from cepctl.engines.confidence.orders.asked import LawRows, asked_each, nothing_asked
 from cepctl.engines.confidence.orders.key_orders import key_orders
+from cepctl.engines.confidence.orders.questions import _nodes
 from cepctl.engines.confidence.orders.under_laws import Decided, LawfulOrders, weights_of
-from cepctl.engines.confidence.orders.ways import _nodes
 from cepctl.engines.kernels.stages import only
 from cepctl.laws.law import OrderLaw
 from tests.plans import Event, event_table
