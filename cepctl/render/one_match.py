@@ -20,9 +20,8 @@ from cepctl.schema import OF_WRITERS, WRITTEN_ORDERS, TimeUnit
 
 if TYPE_CHECKING:
     from cepctl.engines.diagnosis.failed_conditions import Reason
-    from cepctl.engines.diagnosis.order_laws import FactorShown, LawShown
     from cepctl.engines.diagnosis.shown import OneMatch
-    from cepctl.engines.diagnosis.worlds_left import GivenShown
+    from cepctl.engines.diagnosis.worlds_left import FactorShown, GivenShown, LawShown
 
 _PIPE_WIDTH = 120
 _HEADINGS = ("event", "type", "raw time", "interval", "of it usable")

@@ -22,8 +22,7 @@ from cepctl.engines.diagnosis.conditions import Condition
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_conditions import folded
-from cepctl.engines.pattern.blocks import AbsenceRule
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import AbsenceRule, Rivals
 from cepctl.engines.pattern.rivals import BlockSpans, certainly_broken, spans_of
 from cepctl.numeric.arrays import Flags, Indexes
 from cepctl.plan.plan import Alternative, Plan

@@ -41,7 +41,7 @@ from cepctl.engines.event.preparing import prepared_alternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.runs_prepared import one_run
 from cepctl.engines.event.union import united
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.solve.stated import methods_named
 from cepctl.errors import QueryTooLargeError, UsageError
@@ -154,7 +154,7 @@ def _under_law(match: OneMatch, events: Events, rows: Sequence[tuple[int, ...]],
     """A match with its confidence under the laws of its plan; no posterior of its events is known then."""
     if not match.plan.laws:
         return match
-    from cepctl.engines.diagnosis.order_laws import law_shown
+    from cepctl.engines.diagnosis.worlds_left import law_shown
 
     prepared = prepared_alternative(match.plan, match.alternative, events, MatchOptions())
     law = law_shown(prepared, _bound(match.alternative, events, rows), match.confidence, law_limit)

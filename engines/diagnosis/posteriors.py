@@ -21,7 +21,7 @@ from cepctl.engines.columns.tick_sums import FIRST, LAST
 from cepctl.engines.confidence.intervals.measure import MeasureOnClocks
 from cepctl.engines.confidence.intervals.rows import measured
 from cepctl.engines.event.alternative import PreparedAlternative
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.errors import QueryTooLargeError

@@ -24,12 +24,11 @@ from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.diagnosis.binding_checks import absence_condition, together_condition, without_together
 from cepctl.engines.diagnosis.conditions import Condition, window_condition
 from cepctl.engines.diagnosis.failed_conditions import Reason
-from cepctl.engines.diagnosis.order_laws import LawShown
 from cepctl.engines.diagnosis.valid_intervals import OffsetShown, time_shares
-from cepctl.engines.diagnosis.worlds_left import GivenShown
+from cepctl.engines.diagnosis.worlds_left import GivenShown, LawShown
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals
 from cepctl.engines.solve.stated import StatedMethod, methods_named
 from cepctl.errors import QueryTooLargeError
 from cepctl.language.strategies import SKIP_TILL_ANY_MATCH

@@ -34,11 +34,12 @@ from cepctl.engines.event.scanned_parts import ScannedParts
 from cepctl.engines.pattern.blocks import (
     AbsenceRule,
     RegionEnd,
+    Rivals,
     Shape,
     Together,
+    decided_alike,
     gap_of,
 )
-from cepctl.engines.pattern.bound_matches import Rivals, decided_alike
 from cepctl.engines.pattern.shapes import ends_of_gap
 from cepctl.engines.search.search import Search
 from cepctl.engines.solve.batch import Batch

@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from cepctl.engines.confidence.intervals.search import IntervalSearch
     from cepctl.engines.confidence.occurrence.occurrence import Occurrences
     from cepctl.engines.event.raw_times import CertainTimes
-    from cepctl.engines.pattern.bound_matches import Rivals
+    from cepctl.engines.pattern.blocks import Rivals
     from cepctl.engines.pattern.rivals import RivalJoin, RuleIndexes
     from cepctl.engines.search.one_writer import InOrder
     from cepctl.engines.search.threshold import RangesOfPairs

@@ -25,7 +25,7 @@ from cepctl.plan.plan import Alternative, Plan
 from cepctl.plan.unrolled import Unrolled
 
 if TYPE_CHECKING:
-    from cepctl.engines.pattern.bound_matches import Rivals
+    from cepctl.engines.pattern.blocks import Rivals
     from cepctl.engines.pattern.rivals import RivalJoin
     from cepctl.engines.search.threshold import RangesOfPairs
 

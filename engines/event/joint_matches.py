@@ -23,11 +23,11 @@ from cepctl.engines.pattern.blocks import (
     BlockKind,
     Point,
     RegionEnd,
+    Rivals,
     Shape,
     Together,
     kind_of_group,
 )
-from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.solve.batch import Batch
 from cepctl.engines.solve.methods import measure
 from cepctl.numeric.arrays import Flags, Indexes, Reals

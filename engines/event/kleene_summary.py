@@ -32,8 +32,7 @@ from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.member_numbers import RowsOfMembers
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.preparing import prepared_alternative
-from cepctl.engines.pattern.blocks import RegionEnd
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import RegionEnd, Rivals
 from cepctl.engines.rows.order import encoded_ids
 from cepctl.engines.search.kleene.candidates import group_candidates
 from cepctl.engines.search.search import enumeration_parts

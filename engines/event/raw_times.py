@@ -38,10 +38,10 @@ from cepctl.engines.pattern.blocks import (
     AbsenceRule,
     BlockKind,
     Point,
+    Rivals,
     Shape,
     Together,
 )
-from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.rivals import (
     BlockSpans,
     RuleIndexes,

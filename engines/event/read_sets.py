@@ -18,8 +18,7 @@ from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.alternative import PreparedAlternative
 from cepctl.engines.event.run_alternative import RunAlternative
 from cepctl.engines.event.run_takers import joined
-from cepctl.engines.pattern.blocks import AbsenceRule
-from cepctl.engines.pattern.bound_matches import Rivals, decided_alike
+from cepctl.engines.pattern.blocks import AbsenceRule, Rivals, decided_alike
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.engines.search.search import FEWEST_COSTLY_STARTS, enumeration_parts

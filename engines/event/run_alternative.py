@@ -31,8 +31,15 @@ from cepctl.engines.event.read_members import ReadMembers
 from cepctl.engines.event.run_conditions import RunConditions, folded
 from cepctl.engines.event.run_growth import RunGrowth
 from cepctl.engines.event.run_takers import Stretch, Takers, joined, stretches
-from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, RegionEnd, gap_of
-from cepctl.engines.pattern.bound_matches import Rivals, decided_alike
+from cepctl.engines.pattern.blocks import (
+    AbsenceRule,
+    BlockKind,
+    Point,
+    RegionEnd,
+    Rivals,
+    decided_alike,
+    gap_of,
+)
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.engines.pattern.shapes import edge_of, shape_of

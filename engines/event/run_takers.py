@@ -31,8 +31,7 @@ import numpy as np
 
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.columns.tick_sums import shifted
-from cepctl.engines.pattern.blocks import AbsenceRule, Point, RegionEnd
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import AbsenceRule, Point, RegionEnd, Rivals
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Alternative
 from cepctl.plan.unrolled import Unrolled

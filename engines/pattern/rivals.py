@@ -33,9 +33,9 @@ from cepctl.engines.pattern.blocks import (
     AbsenceRule,
     Point,
     Region,
+    Rivals,
     Shape,
 )
-from cepctl.engines.pattern.bound_matches import Rivals
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.shapes import may_take_further_on
 from cepctl.numeric.arrays import Flags, Indexes, Ticks

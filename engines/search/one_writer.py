@@ -16,8 +16,7 @@ import numpy as np
 from cepctl.engines.columns.bindings import Bindings, count_of, take_matches
 from cepctl.engines.columns.events import Events
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.pattern.blocks import AbsenceRule, Shape
-from cepctl.engines.pattern.bound_matches import groups_of
+from cepctl.engines.pattern.blocks import AbsenceRule, Shape, groups_of
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.engines.pattern.rivals import certainly_broken, rivals_of, spans_of
 from cepctl.engines.search.narrowed_joins import certain_gaps

@@ -21,8 +21,7 @@ from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.needless_sums import alike_matches
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.confidence.sets_between import has_set_between
-from cepctl.engines.pattern.blocks import BlockKind, Shape
-from cepctl.engines.pattern.bound_matches import BoundMatches, Rivals
+from cepctl.engines.pattern.blocks import BlockKind, BoundMatches, Rivals, Shape
 from cepctl.engines.pattern.difference_constraints import possible
 from cepctl.engines.pattern.total_orders import has_total_orders
 from cepctl.numeric.arrays import Indexes, Ticks

@@ -19,8 +19,7 @@ from cepctl.engines.columns.masses import Masses, ticks_between
 from cepctl.engines.columns.numbering import distinct_rows, places_in_runs
 from cepctl.engines.confidence.measured import Measured, Total, impossible
 from cepctl.engines.confidence.work import nobody
-from cepctl.engines.pattern.blocks import Region, Shape, gap_of
-from cepctl.engines.pattern.bound_matches import BoundMatches, Rivals
+from cepctl.engines.pattern.blocks import BoundMatches, Region, Rivals, Shape, gap_of
 from cepctl.engines.pattern.difference_constraints import closed_system, possible, valid_bounds
 from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.pattern.total_orders import Step, TotalOrder, total_orders

@@ -30,7 +30,7 @@ from cepctl.numeric.arrays import Flags, Indexes, Reals
 if TYPE_CHECKING:
     from cepctl.engines.confidence.gaps.distinct_gaps import GapChains
     from cepctl.engines.confidence.gaps.several_gaps import Places
-    from cepctl.engines.pattern.bound_matches import Rivals
+    from cepctl.engines.pattern.blocks import Rivals
 
 MOST_TICKS_OF_ONE = 200
 """Widest interval that is tabulated for a gap of one match alone: a table costs the square of its ticks."""

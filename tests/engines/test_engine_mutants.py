@@ -61,8 +61,7 @@ from cepctl.engines.event.match import match_events
 from cepctl.engines.event.options import MatchOptions
 from cepctl.engines.event.union import united
 from cepctl.engines.pattern import rivals, shapes
-from cepctl.engines.pattern.blocks import AbsenceRule, RegionEnd, Shape
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import AbsenceRule, RegionEnd, Rivals, Shape
 from cepctl.engines.pattern.difference_constraints import closed_system, valid_bounds
 from cepctl.engines.pattern.rivals import rivals_of, some_event
 from cepctl.engines.pattern.shapes import shape_of

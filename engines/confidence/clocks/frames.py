@@ -25,7 +25,7 @@ from cepctl.engines.columns.bindings import Bindings, Group
 from cepctl.engines.columns.clocks import NO_CLOCK, NO_TIE, EventClocks
 from cepctl.engines.confidence.clocks.chain_weights import AFTER, BEFORE, ChainWeights, WeightCells
 from cepctl.engines.confidence.clocks.estimates import MOST_SEGMENTS, too_many_offsets
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 CONVOLVED, REFERENCE = -1, 0

@@ -28,8 +28,7 @@ from cepctl.engines.columns.tick_sums import shifted
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, CoupledMatches, Edge, RegionBound
 from cepctl.engines.confidence.coupled.variables import VariableAssignment
 from cepctl.engines.confidence.work import NARROW, NESTED, too_costly
-from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Shape
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import AbsenceRule, Point, Region, Rivals, Shape
 from cepctl.engines.pattern.difference_constraints import closure, possible, valid_bounds
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 from cepctl.plan.plan import Timing, members_of_sides

@@ -39,8 +39,7 @@ import numpy as np
 
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.masses import Masses
-from cepctl.engines.pattern.blocks import Shape
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals, Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 

@@ -23,8 +23,7 @@ import numpy as np
 from cepctl.engines.columns.bindings import Group
 from cepctl.engines.columns.numbering import rows_alike
 from cepctl.engines.confidence.coupled.problem import NO_VARIABLE, CoupledMatches
-from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Shape
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import AbsenceRule, BlockKind, Point, Rivals, Shape
 from cepctl.numeric.arrays import Flags, Indexes
 
 Choice: TypeAlias = Literal[

@@ -27,7 +27,7 @@ from cepctl.engines.columns.numbering import places_in_runs
 from cepctl.engines.columns.tick_masses import first_possible
 from cepctl.engines.columns.tick_sums import LAST, shifted
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 FARTHEST = 1 << 61

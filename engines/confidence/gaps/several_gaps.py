@@ -33,8 +33,7 @@ from cepctl.engines.confidence.gaps.distinct_gaps import (
 from cepctl.engines.confidence.measured import Measured
 from cepctl.engines.confidence.work import CARRIED, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.blocks import Region, Shape, between
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Region, Rivals, Shape, between
 from cepctl.engines.pattern.shapes import edge_of
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 

@@ -50,8 +50,7 @@ from cepctl.engines.confidence.quadrature import (
 )
 from cepctl.engines.confidence.work import BOTH_ENDS, most_products
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.engines.pattern.blocks import gap_of
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals, gap_of
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 WORK_BOUND = most_products(BOTH_ENDS)

@@ -17,8 +17,7 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.columns.ties import EventTies
 from cepctl.engines.confidence.coupled.problem import NO_EVENT, Clauses, Part, gathered, present
 from cepctl.engines.confidence.measured import Measured
-from cepctl.engines.pattern.blocks import Region, RegionEnd, Shape
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Region, RegionEnd, Rivals, Shape
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 

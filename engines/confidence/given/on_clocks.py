@@ -19,7 +19,7 @@ from cepctl.engines.confidence.clocks.frames import involved
 from cepctl.engines.confidence.coupled.problem import owned
 from cepctl.engines.confidence.given.work import MOST_TIED
 from cepctl.engines.confidence.work import BESIDE_GIVEN, LEAVE_OUT, SAY_MORE, too_costly
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Rivals
 from cepctl.numeric.arrays import Flags, Indexes, Ticks
 
 

@@ -24,8 +24,7 @@ from cepctl.engines.confidence.gaps.opened_rings import OpenedRing, opened_ring
 from cepctl.engines.confidence.measured import Measured, impossible
 from cepctl.engines.confidence.needless_sums import PlacedShapes, moved_matches, placed_shapes
 from cepctl.engines.confidence.work import Heard, nobody
-from cepctl.engines.pattern.blocks import BlockKind, Shape
-from cepctl.engines.pattern.bound_matches import Rivals, groups_of
+from cepctl.engines.pattern.blocks import BlockKind, Rivals, Shape, groups_of
 from cepctl.engines.pattern.difference_constraints import possible, system_between, valid_bounds
 from cepctl.engines.pattern.rivals import RivalJoin
 from cepctl.errors import QueryTooLargeError

@@ -25,8 +25,7 @@ from cepctl.engines.confidence.points.confidences import coupled_confidences
 from cepctl.engines.confidence.points.measure import Measure
 from cepctl.engines.event.match import match_events
 from cepctl.engines.pattern import rivals as rival_join
-from cepctl.engines.pattern.blocks import Region, Shape, gap_of
-from cepctl.engines.pattern.bound_matches import Rivals
+from cepctl.engines.pattern.blocks import Region, Rivals, Shape, gap_of
 from cepctl.engines.pattern.shapes import edge_of
 from cepctl.engines.solve import points
 from cepctl.engines.solve.batch import Batch
