@@ -10,12 +10,13 @@ from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.clocks.curved_cells import Curves, curve_at, part_of_curve
 from cepctl.engines.confidence.clocks.offset_masses import (
     Difference,
+    blocks_of,
     has_holes,
     mass_at,
     mass_between,
     support,
+    write_sum,
 )
-from cepctl.engines.confidence.clocks.summed_masses import blocks_of, write_sum
 from cepctl.engines.pattern.offset_bounds import ClockStamps
 
 Bucket = tuple[int, int, float]

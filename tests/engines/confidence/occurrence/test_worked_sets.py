@@ -10,7 +10,7 @@ import pytest
 from cepctl.engines.columns.laws import even_laws
 from cepctl.engines.columns.masses import Masses
 from cepctl.engines.confidence.occurrence.member_counts import MemberCounts, Sizes, member_counts
-from cepctl.engines.confidence.occurrence.rooms import GroupPlaces, Rooms
+from cepctl.engines.confidence.occurrence.room_unions import GroupPlaces, Rooms
 from cepctl.engines.kernels.stages import only
 from cepctl.engines.pattern.difference_constraints import UNBOUNDED
 
