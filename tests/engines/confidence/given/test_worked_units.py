@@ -201,3 +201,13 @@ def test_all_pairs_of_records_of_two_units_are_any_pairs_of_ticks() -> None:
     found = pair_probability(UnitPairs(ticks * 0, ticks, records, sizes * 0, offsets, left, right))
     wanted = sizes * [1001 / 2000, 1001 / 2000, 1001 / 2000, 11 / 20]
     assert np.add.reduceat(found, offsets[:-1]) == pytest.approx(wanted, rel=1e-12)
+
+
+def test_of_two_units_that_are_alike_neither_is_ahead() -> None:
+    """The eighth of 40 is not after that of another unit, or that one is before it: together in every way."""
+    ticks, records, rank = np.array([[1_000] * 2] * 2), np.array([[40, 40]] * 2), np.full(2, 7)
+    found = pair_probability(
+        UnitPairs(ticks * 0, ticks, records, np.array([0, -1]), np.arange(3), rank, rank)
+    )
+    assert found.sum() == pytest.approx(1.0, rel=1e-12)
+    assert found[0] - found[1] > 0.0
