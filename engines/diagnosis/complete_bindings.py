@@ -5,13 +5,11 @@ events that must be absent (negation, next match, contiguity), constraints on ti
 checks, what is given, and CONFIDENCE.  Each clause of GIVEN is checked alone, and so is each rule of absence,
 to tell which breaks a binding; a rival that invalidates it in every world is named.
 
-Work is bounded: of more than BINDINGS evenly spaced ones are measured, and confidences beyond
-the bound on work are estimated.
-
-Runs bind one event after the other, each by what was taken before.  They grow as a match grows them, and what
-keeps events from a group is counted.  Others are listed loosely: a component that binds one event may bind
-each that fits, a group takes what comes next.  All are checked as other complete bindings are, so that an
-event which is passed over, though some component would have taken it, is named.
+Work is bounded: of more than BINDINGS evenly spaced ones are measured, and confidences beyond the bound on
+work are estimated.  Runs bind one event after the other, each by what was taken before.  They grow as a match
+grows them, and what keeps events from a group is counted.  Others are listed loosely: a component that binds
+one event may bind each that fits, a group takes what comes next.  All are checked as other complete bindings
+are, so that an event which is passed over, though some component would have taken it, is named.
 
     reading   Q with B? b, next match     shown                   runs of sizes
     1         SEQ(A a, B? b, C c)         SEQ(A a, B b, C c)      b 1
@@ -120,21 +118,21 @@ def complete_bindings(
     options = MatchOptions(approximate=kind.approximate, max_matches=BINDINGS)
     every = (
         prepared_alternative(asked, alternative, events, options, of_intervals=kind.of_intervals)
-        for asked, events in in_worlds(plan, worlds)
+        for asked, events in _in_worlds(plan, worlds)
     )
     prepared, *others = (replace(each, sifted=False) for each in every)
-    rows = without_groups(alternative, rows)
+    rows = _without_groups(alternative, rows)
     chosen = rows[:: max(1, -(-len(rows) // BINDINGS))]
-    batches, cut = completed(prepared, chosen)
+    batches, cut = _completed(prepared, chosen)
     tally = Tally(plan, kind.untimely, kind.rules(prepared))
     for bound in batches:
         for checks in kind.of(prepared, others, bound):
             tally.add(checks)
-    group_losses = (*losses_of_groups(prepared, chosen), *_taken_further_on(prepared, chosen))
+    group_losses = (*_losses_of_groups(prepared, chosen), *_taken_further_on(prepared, chosen))
     return tally.report(len(chosen), group_losses, sampled=cut or len(chosen) < len(rows))
 
 
-def in_worlds(plan: Plan, worlds: WorldsLeft) -> Iterator[tuple[Plan, Events]]:
+def _in_worlds(plan: Plan, worlds: WorldsLeft) -> Iterator[tuple[Plan, Events]]:
     """Plan and events in the worlds that remain, then, if something is given, in all and in each clause's."""
     yield plan, worlds.known
     if plan.given:
@@ -142,7 +140,7 @@ def in_worlds(plan: Plan, worlds: WorldsLeft) -> Iterator[tuple[Plan, Events]]:
             yield replace(plan, given=()), each
 
 
-def without_groups(alternative: Alternative, rows: Indexes) -> Indexes:
+def _without_groups(alternative: Alternative, rows: Indexes) -> Indexes:
     """Bindings of the single components alone, each once."""
     kleene = [at for at, i in enumerate(alternative.positive) if alternative.components[i].kleene]
     if not kleene:
@@ -152,7 +150,7 @@ def without_groups(alternative: Alternative, rows: Indexes) -> Indexes:
     return rows[distinct_rows(rows).first]
 
 
-def completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
+def _completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[int, Bindings]], bool]:
     """Bindings with every group, and whether there were too many to list."""
     found: list[dict[int, Bindings]] = []
     try:
@@ -163,7 +161,7 @@ def completed(prepared: PreparedAlternative, rows: Indexes) -> tuple[list[dict[i
     return found, False
 
 
-def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
+def _losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss, ...]:
     """What each predicate over groups takes away; nothing where the groups are too many to list."""
     alternative = prepared.alternative
     judged = [link for link in alternative.links if link.scope is not Scope.EVENT]
@@ -172,7 +170,7 @@ def losses_of_groups(prepared: PreparedAlternative, rows: Indexes) -> tuple[Loss
         return ()
     bare = replace(alternative, links=tuple(link for link in alternative.links if link not in judged))
     loose = prepared_alternative(prepared.plan, bare, prepared.events, prepared.options)
-    batches, _ = completed(loose, rows)
+    batches, _ = _completed(loose, rows)
     counts = np.zeros(len(judged), dtype=np.int64)
     for batch in batches:
         left = batch
@@ -303,7 +301,7 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
     require_engine(plan, "event")
     # What is given leaves some of them no world, which it is then charged with.
     events = worlds.stamped
-    chosen = without_groups(reading.shown, rows)
+    chosen = _without_groups(reading.shown, rows)
     chosen = chosen[:: max(1, -(-len(chosen) // BINDINGS))]
     asked = runs_asked(plan, reading.of, events, _OPTIONS)
     if asked.of_intervals:
@@ -312,7 +310,7 @@ def complete_runs(plan: Plan, reading: RunReading, worlds: WorldsLeft, rows: Ind
         found = _listed_read_sets(asked, chosen)
     else:
         found = listed_runs(plan, reading, events, chosen)
-    rules, every = list(_rules(plan, reading.of)), list(in_worlds(plan, worlds))
+    rules, every = list(_rules(plan, reading.of)), list(_in_worlds(plan, worlds))
     tally = Tally(plan, PointChecks.untimely, dict(enumerate(rules)))
     for run, bound in found.runs:
         tally.add(PointChecks.of_runs([in_world(run, *each) for each in every], bound, rules))
@@ -330,9 +328,9 @@ class Listed(NamedTuple):
 
 def _listed_read_sets(asked: RunsAsked, rows: Indexes) -> Listed:
     listing = read_sets_listed(asked)
-    batches, cut = completed(listing, rows)
+    batches, cut = _completed(listing, rows)
     found = [each for bound in batches for each in read_sets_of_each_size(asked, listing, bound)]
-    return Listed(found, losses_of_groups(listing, rows), cut)
+    return Listed(found, _losses_of_groups(listing, rows), cut)
 
 
 def listed_runs(plan: Plan, reading: RunReading, events: Events, rows: Indexes) -> Listed:

@@ -116,7 +116,7 @@ class JointMatches:
     def _shape(self) -> Shape:
         if len(self.sources) == 1:
             return self.sources[0].shape
-        return intersection([each.shape for each in self.sources])
+        return _intersection([each.shape for each in self.sources])
 
     @cached_property
     def _bound(self) -> _Bound:
@@ -181,7 +181,7 @@ def _as_single(bound: Bindings) -> Indexes:
     return bound.members if isinstance(bound, Group) else bound
 
 
-def intersection(shapes: Sequence[Shape]) -> Shape:
+def _intersection(shapes: Sequence[Shape]) -> Shape:
     """Shape of the conjunction; its components are numbered as those of the first alternative.
 
     Something may be absent as a whole in the first alternative alone.

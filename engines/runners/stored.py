@@ -231,7 +231,7 @@ class _Job:
 
     def send_ids(self, buckets: int, file: File) -> Iterator[Piece]:
         """The ids of a file, to the buckets in which equal ones meet."""
-        return sent_ids(self.here().sources[file[0]].ids(file[1]), buckets)
+        return _sent_ids(self.here().sources[file[0]].ids(file[1]), buckets)
 
     def _parts(self, found: Iterator[Found]) -> Iterator[SliceFound]:
         """What goes to the driver: few rows as they are, many as runs in a folder where that is seen."""
@@ -299,7 +299,7 @@ def sent_events(
             yield int(groups[order[first]]), as_stream(together.slice(first, end - first))
 
 
-def sent_ids(ids: pa.ChunkedArray, buckets: int) -> Iterator[tuple[int, bytes]]:
+def _sent_ids(ids: pa.ChunkedArray, buckets: int) -> Iterator[tuple[int, bytes]]:
     """Ids as Arrow streams under the number of their bucket; equal ids have the same."""
     bucket = (key_hashes([ids]) % np.uint64(buckets)).astype(np.int64)
     table = pa.table({"event_id": ids})

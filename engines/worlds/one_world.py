@@ -69,12 +69,12 @@ def lasts(row: Row) -> bool:
     return row.get("end_lower") is not None
 
 
-def point_mass(starts: Mass) -> SpanMass:
+def _point_mass(starts: Mass) -> SpanMass:
     """An event that does not last."""
     return tuple(((tick, tick), weight) for tick, weight in starts)
 
 
-def lasting_mass(row: Row, starts: Mass, ends: Mass) -> SpanMass:
+def _lasting_mass(row: Row, starts: Mass, ends: Mass) -> SpanMass:
     """The law of an event that lasts; empty where it cannot happen."""
     bounds: Mapping[str, Any] = row
     shortest = max(0, bounds.get("length_lower") or 0)
@@ -236,7 +236,7 @@ def too_many_worlds(worlds: int) -> QueryTooLargeError:
 def own_mass(row: Row, clocks: Mapping[str, Buckets]) -> SpanMass:
     """The own part of an event, from its start to its end."""
     starts = _own_ticks(row, "", clocks)
-    return lasting_mass(row, starts, _own_ticks(row, "end_", clocks)) if lasts(row) else point_mass(starts)
+    return _lasting_mass(row, starts, _own_ticks(row, "end_", clocks)) if lasts(row) else _point_mass(starts)
 
 
 def _own_ticks(row: Row, side: str, clocks: Mapping[str, Buckets]) -> Mass:

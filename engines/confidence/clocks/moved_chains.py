@@ -77,7 +77,7 @@ def room_for(positions, size):
         np.empty(positions, dtype=np.int64),
         np.empty(1),
         workspace(1, positions, size),
-        curved_space(positions, size),
+        _curved_space(positions, size),
     )
 
 
@@ -157,7 +157,7 @@ def moved_confidence(chain, system, window):
         chain.valid_lower[i], chain.valid_upper[i] = earliest, latest
     if chain.raised.max() > 1:
         valid = chain.valid_lower, chain.valid_upper
-        return curved_chain(chain.moved, chain.curves, chain.raised, *valid, window, chain.curved)
+        return _curved_chain(chain.moved, chain.curves, chain.raised, *valid, window, chain.curved)
     bounds = chain.valid_lower.reshape(1, -1), chain.valid_upper.reshape(1, -1)
     sum_chains(chain.moved, chain.positions, *bounds, window, chain.space, chain.confidence)
     return chain.confidence[0]
@@ -183,7 +183,7 @@ class CurvedSpace(NamedTuple):
 
 
 @inner
-def curved_space(positions, most_buckets):
+def _curved_space(positions, most_buckets):
     """Room for chains of `positions` events with at most `most_buckets` buckets together."""
     degree = _MOST_RAISED * positions + 4
     cuts = 2 * (most_buckets + positions)
@@ -203,7 +203,7 @@ def curved_space(positions, most_buckets):
 
 
 @inner
-def curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, space):
+def _curved_chain(buckets, curves, raised, valid_lower, valid_upper, window, space):
     """Confidence of a chain that can happen; exactly 1 where it is certain.
 
     `raised`, shape (l,): by how much each event raises the degree: 0 with one tick, else that of its curves

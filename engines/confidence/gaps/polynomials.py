@@ -139,21 +139,21 @@ def _solve_group(buckets, gaps, inner, outer, linked, window, bounds, confidence
     before = np.unique(inner) if linked else after[:0]
     pivot, last = gaps.left[after[0]], gaps.right[after]
     first = gaps.left[before]
-    cut = cuts_of(buckets, gaps, before, after)
+    cut = _cuts_of(buckets, gaps, before, after)
     listed = 0
     for side in (before, after):
         for gap in side:
             listed += gaps.rival_offsets[gap + 1] - gaps.rival_offsets[gap]
     if float(listed) * len(cut) > most_values:
         return
-    first_gaps = rival_free(buckets, gaps, before, cut)
-    last_gaps = rival_free(buckets, gaps, after, cut)
+    first_gaps = _rival_free(buckets, gaps, before, cut)
+    last_gaps = _rival_free(buckets, gaps, after, cut)
     left_degree = first_gaps.most + 1 if linked else np.zeros(len(cut) - 1, dtype=np.int64)
     degree = left_degree + last_gaps.most
     if (degree.astype(np.float64) ** 3).sum() > bound:
         return
-    cells = cells_of(cut, degree, left_degree, buckets, np.append(first, pivot))
-    ends = ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked)
+    cells = _cells_of(cut, degree, left_degree, buckets, np.append(first, pivot))
+    ends = _ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked)
     nodes, rivals = len(cells.offset), len(first_gaps.slope) + len(last_gaps.slope)
     in_cell = np.diff(cells.first).max()
     space = float(nodes) * (len(first_gaps.kinds.apart) * in_cell + rivals + len(last))
@@ -205,7 +205,7 @@ class RivalFree(NamedTuple):
 
 
 @inner
-def cuts_of(buckets, gaps, before, after):
+def _cuts_of(buckets, gaps, before, after):
     """Begins of all buckets of events and rivals, and the ticks after their ends, in the chains' range."""
     pivot = gaps.left[after[0]]
     low, high = buckets.lower[pivot], buckets.upper[pivot]
@@ -222,7 +222,7 @@ def cuts_of(buckets, gaps, before, after):
 
 
 @inner
-def cells_of(cut, degree, left_degree, buckets, events):
+def _cells_of(cut, degree, left_degree, buckets, events):
     """Cells with nodes where one of the events has mass; `left_degree`: of what is interpolated there."""
     count = len(cut) - 1
     first = np.zeros(count + 1, dtype=np.int64)
@@ -257,7 +257,7 @@ def cells_of(cut, degree, left_degree, buckets, events):
 
 
 @inner
-def rival_free(buckets, gaps, chosen, cut):
+def _rival_free(buckets, gaps, chosen, cut):
     """Rivals of the chosen gaps, on cells that their buckets do not cross."""
     offsets, listed = rivals_of_gaps(gaps, chosen)
     rivals = np.unique(listed)
@@ -311,7 +311,7 @@ class LastCells(NamedTuple):
 
 
 @inner
-def ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked):
+def _ends_of(buckets, cells, window, pivot, first, last, first_gaps, last_gaps, left_degree, linked):
     """Cells of the last events that follow a pivot; `left_degree`: of F as a function of t, per cell."""
     cut = cells.cut
     low, high = buckets.lower[last].min(), buckets.upper[last].max()

@@ -55,7 +55,7 @@ def apart_as_asked(asked, distance):
             continue
         at, beside = _placed(asked, distance, k, 0), _placed(asked, distance, k, 1)
         ticks, others = asked.ticks[left], asked.ticks[right]
-        begin, end, shift = where_open(distance.first[k], (ticks, others), distance.bound[k])
+        begin, end, shift = _where_open(distance.first[k], (ticks, others), distance.bound[k])
         found[k] = _beside(at, ticks, begin, True) * _all(beside)
         if begin == end:
             continue
@@ -203,7 +203,7 @@ def pair_probability(pairs):
     known_ticks, known_degree, count = 0, -1, 0
     for u in range(len(pairs.bound)):
         records = pairs.records[u]
-        begin, end, shift = where_open(pairs.first[u], pairs.ticks[u], pairs.bound[u])
+        begin, end, shift = _where_open(pairs.first[u], pairs.ticks[u], pairs.bound[u])
         _add_sure(pairs, u, begin, found)
         if begin == end:
             continue
@@ -219,7 +219,7 @@ def pair_probability(pairs):
 
 
 @inner
-def where_open(first, ticks, bound):
+def _where_open(first, ticks, bound):
     """At which ticks of the left unit the right record may be too early, or not: from one, up to one.
 
     Too early are those before the tick of the left record plus the shift, which is the third.

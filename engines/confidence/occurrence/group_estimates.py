@@ -98,7 +98,7 @@ def estimated(
         rows = by_row(rare)
         own = [part for each in problems if len((part := _of_groups(each, groups[rare])).match)]
         seeds = sampling.seeds([_events_of(own, len(rare), sampling)], np.arange(len(rare)))
-        found = rare_unions(sampling, rows.problems, rows.sizes, rows.confidence, seeds)
+        found = _rare_unions(sampling, rows.problems, rows.sizes, rows.confidence, seeds)
         known = ~np.isnan(found)
         expected = np.add.reduceat(rows.confidence, np.cumsum(rows.sizes) - rows.sizes)
         probability[rare[known]], error[rare[known]] = found[known], (expected * sampling.error)[known]
@@ -197,7 +197,7 @@ def _heaviest_tree(weight: Reals) -> float:
     return total
 
 
-def rare_unions(
+def _rare_unions(
     of: Sampling, problems: Sequence[Problems], sizes: Indexes, confidence: Reals, seeds: Seeds
 ) -> Reals:
     """The probability that some row of each group holds, NaN where too few worlds were found.

@@ -46,7 +46,7 @@ class PlacesOfEvents(NamedTuple):
 
 
 @inner
-def places_of_events(clauses, group, rank, row_of_rank):
+def _places_of_events(clauses, group, rank, row_of_rank):
     """The events of a group, as its differences name them one after the other."""
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
     low = clauses.difference_offsets[clauses.clause_offsets[first]]
@@ -108,7 +108,7 @@ def settled(clauses, group, rank, row_of_rank, lower, upper):
     first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
     begin, end = clauses.clause_offsets[first], clauses.clause_offsets[last]
     low, high = clauses.difference_offsets[begin], clauses.difference_offsets[end]
-    own = places_of_events(clauses, group, rank, row_of_rank)
+    own = _places_of_events(clauses, group, rank, row_of_rank)
     event, left, right = own.event, own.left, own.right
     least, most = np.empty(len(event), np.int64), np.empty(len(event), np.int64)
     for i in range(len(event)):
@@ -378,7 +378,7 @@ def _write(clauses, rank, row_of_rank, shape, place, offsets, keys, places):
     """Write what each group asks."""
     at = 0
     for group in range(len(offsets) - 1):
-        own = places_of_events(clauses, group, rank, row_of_rank)
+        own = _places_of_events(clauses, group, rank, row_of_rank)
         first, last = clauses.problem_offsets[group], clauses.problem_offsets[group + 1]
         begin, end = clauses.clause_offsets[first], clauses.clause_offsets[last]
         for p in range(first, last):
