@@ -4,9 +4,8 @@ So what is known of single events in order serves groups in order, too: the sear
 for gaps, nested sums, clocks, what is given.  Two things are its own: who fits depends on the members before,
 and so do its rivals (`takers`).
 
-Rows that runs and another reading both give have to be bound alike: then the groups of that reading are
-bound one by one, too.  Who may break a match is found as before; where it must not lie is said of the blocks
-of single events.
+Rows that runs and another reading both give are bound alike: the groups of that reading one by one, too.
+Who may break a match is found as before; where it must not lie is said of the blocks of single events.
 
     a reading with a group of two      the same, one by one
     set b1+b2                          a block of two single events, in any order
