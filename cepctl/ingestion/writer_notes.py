@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from cepctl.ingestion.writers import MOST_STEPS_BACK, Written, WrittenLog
+from cepctl.numeric.lengths import seconds_text
 from cepctl.schema import TimeUnit
 
 _SHOWN_STEPS = 3
@@ -81,11 +82,9 @@ def _count(number: int, one: str, several: str) -> str:
 
 
 def _worst(log: WrittenLog, unit: TimeUnit) -> str:
-    """The worst steps: which record, and by how much."""
-    seconds = unit.nanoseconds / 1e9
-    return ", ".join(
-        f"record {along:,} by {ticks * seconds:g} s" for along, ticks in log.eras.worst[:_SHOWN_STEPS]
-    )
+    """The worst steps: which record, and by how much; a tick less than an hour is an hour."""
+    lengths = ((along, float(f"{ticks * unit.nanoseconds / 1e9:.6g}")) for along, ticks in log.eras.worst)
+    return ", ".join(f"record {along:,} by {seconds_text(each)}" for along, each in [*lengths][:_SHOWN_STEPS])
 
 
 def _crowded(logs: Sequence[WrittenLog], written: Written) -> Iterator[str]:

@@ -141,7 +141,7 @@ def test_the_worst_step_of_each_writer_is_told_by_its_own_records(
     asked = ["ingest", str(log), "-o", str(tmp_path / "e"), "--writer", "host", "--runner", "local"]
     assert main([*asked, "--exact-times"]) == 0
     assert "1 record steps back in time" in (told := capsys.readouterr().err)
-    assert "(record 4 by 3600 s)" in told
+    assert "(record 4 by 1 h)" in told
 
 
 ROWS_OF_TWO = (
