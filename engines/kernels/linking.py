@@ -174,9 +174,24 @@ class CalledLibrary(codegen.JITCodeLibrary):  # type: ignore[misc]
     """The code of a kernel that is called from Python, with all that it calls."""
 
     def _optimize_final_module(self) -> None:
-        """Optimise what is called alone: Numba's own functions come with ways in from Python."""
+        """Optimise what is called alone: Numba's own functions come with ways in from Python.
+
+        Loops stay as they are written: unrolled, or with several turns at once, no query was faster, and half
+        of the time that LLVM takes went into that.
+        """
         run_passes(self._codegen, self._final_module, "add_global_dead_code_eliminate_pass")
-        super()._optimize_final_module()
+        if not hasattr(self._codegen, "_pass_builder"):  # llvmlite before 0.45
+            super()._optimize_final_module()
+            return
+        few = {"opt": self._codegen._opt_level, "loop_vectorize": False, "slp_vectorize": False}
+        passes, builder = self._codegen._module_pass_manager(cost="cheap", **few)
+        passes.run(self._final_module, builder)
+        options = llvm.create_pipeline_tuning_options(speed_level=3)
+        options.loop_unrolling = options.loop_vectorization = options.slp_vectorization = False
+        builder = llvm.create_pass_builder(self._codegen._tm, options)
+        passes = builder.getModulePassManager()
+        passes.add_refprune_pass()
+        passes.run(self._final_module, builder)
 
     def _finalize_specific(self) -> None:
         super()._finalize_specific()
