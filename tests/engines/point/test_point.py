@@ -122,14 +122,14 @@ def test_work_cut_into_small_pieces_gives_the_same_rows(monkeypatch: pytest.Monk
 
 def test_it_shares_neither_search_nor_confidence_with_the_event_engine() -> None:
     """A second opinion that asked the same code would only repeat it."""
-    shared = {
-        name
+    imports = [
+        (node.module.removeprefix("cepctl.engines."), {each.name for each in node.names})
         for path in (ENGINES / "point").glob("*.py")
         for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
         if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("cepctl.engines.")
-        for name in [(node.module or "").removeprefix("cepctl.engines.")]
-        if not name.startswith("point")
-    }
+        if node.module is not None
+    ]
+    shared = {name for name, _ in imports if not name.startswith("point")}
     reading_and_fitting = {
         "columns." + name
         for name in (
@@ -139,9 +139,15 @@ def test_it_shares_neither_search_nor_confidence_with_the_event_engine() -> None
             "endpoints",
             "tick_sums",
             "predicates",
-            "join_keys",
+            "joins",
             "bindings",
             "numbering",
         )
     }
     assert shared - reading_and_fitting == {"event.match", "event.options"}  # options, schema
+    # Of joins its keys alone: it finds by itself what they join.
+    assert all(
+        names <= {"JoinKey", "join_key", "partition_codes"}
+        for name, names in imports
+        if name == "columns.joins"
+    )
