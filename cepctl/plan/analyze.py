@@ -44,7 +44,22 @@ from cepctl.plan.returns import return_columns
 from cepctl.plan.support import check_support
 from cepctl.plan.timing_cases import timing_cases
 from cepctl.plan.timings import RefusedTimingError, in_ticks, is_timing, window_ticks
-from cepctl.schema import IN_WRITTEN_ORDER, MILLISECOND, TimeUnit
+from cepctl.schema import (
+    ATTRIBUTE_PREFIX,
+    IN_WRITTEN_ORDER,
+    MILLISECOND,
+    RECORD,
+    SOURCE,
+    WRITER,
+    TimeUnit,
+)
+
+_ORIGINS = {
+    SOURCE: "the file that the event came from",
+    RECORD: "the number of its record in its file",
+    WRITER: "who wrote it, where that is known",
+}
+"""What queries read by these names, whatever attributes the log has."""
 
 
 def analyze(query: Query, schema: EventSchema | None = None) -> Plan:
@@ -237,17 +252,25 @@ class _Analysis:
         yield from self._unknown_types()
 
     def _hidden_attributes(self) -> Iterator[str]:
-        """`a.timestamp` is the time of the event, whatever attribute is called so."""
+        """`a.timestamp` is the time of the event, `a.source` its file, whatever attribute is called so."""
+        seen: set[str] = set()
         items = (*self.query.returns, *(self.query.group_by or ()))
         expressions = [self.query.where, *(item.expression for item in items)]
         for each in (each for expression in expressions if expression for each in walk(expression)):
+            if self.schema is None or not isinstance(each, EventTime | Attribute):
+                continue
             written = self.query.text[each.span.start : each.span.end].rpartition(".")[2].strip()
-            if isinstance(each, EventTime) and self.schema and written in self.schema.attributes:
+            if isinstance(each, EventTime):
+                means, own = "the time of the event", written
+            else:
+                means, own = _ORIGINS.get(each.name, ""), ATTRIBUTE_PREFIX + each.name
+            name = f"{each.variable}.{written}"
+            if means and own in self.schema.attributes and name not in seen:
+                seen.add(name)
                 line, column = line_and_column(self.query.text, each.span.start)
-                name = f"{each.variable}.{written}"
                 yield (
-                    f"line {line}, column {column}: {name} is the time of the event; "
-                    f"the attribute of that name is {each.variable}.`{written}`"
+                    f"line {line}, column {column}: {name} is {means}; "
+                    f"the attribute of that name is {each.variable}.`{own}`"
                 )
 
     def _unknown_types(self) -> Iterator[str]:

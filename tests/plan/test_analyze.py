@@ -230,6 +230,18 @@ def test_an_attribute_that_a_time_hides_is_a_warning() -> None:
     assert plan_of("A a RETURN a.`timestamp`, a.time", schema).warnings == ()
 
 
+def test_an_attribute_called_like_where_events_came_from_is_a_warning_once() -> None:
+    schema = EventSchema({"attr:source": pa.string(), "port": pa.int64()}, TimeUnit(1_000))
+    (warning,) = plan_of(
+        "A a WHERE a.source = 'fw' AND a.record > 1 RETURN a.source, a.port", schema
+    ).warnings
+    assert warning == (
+        "line 1, column 19: a.source is the file that the event came from; "
+        "the attribute of that name is a.`attr:source`"
+    )
+    assert plan_of("A a RETURN a.`attr:source`", schema).warnings == ()
+
+
 # --- window and columns -------------------------------------------------------------------
 
 
