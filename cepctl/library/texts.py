@@ -38,6 +38,8 @@ def _others(values: pl.DataFrame, name: str) -> pl.DataFrame:
 def _finding_text(inputs: EventInputs, name: str) -> str:
     frame = _values(inputs, name)
     others = _others(frame, name)
+    if not len(frame):
+        return f"no event has a value of '{name}', so nothing says whether it is text or numbers"
     if not len(others):
         return f"all {len(frame):,} values of '{name}' are numbers written as text; read them as numbers"
     shown = ", ".join(f"'{text}' ({event})" for event, text in others.head(_SHOWN).iter_rows())

@@ -21,6 +21,7 @@ from cepctl.schema import WRITER
 from tests.fuzzing.answers import Answer, answer_of
 from tests.fuzzing.case_files import events_csv, laws_toml, query_of_file
 from tests.fuzzing.queries import Case
+from tests.plans import ATTRIBUTES
 
 FORMS = ("csv", "jsonl", "parquet", "dataset")
 _NUMBERS = ("lower", "upper", "end_lower", "end_upper", "length_lower", "length_upper", "x", "record")
@@ -29,9 +30,12 @@ _NUMBERS = ("lower", "upper", "end_lower", "end_upper", "length_lower", "length_
 def answer_of_file(case: Case, plan: Plan, form: str) -> Answer | None:
     """Rows of a file of that form; None where no file says what the case has.
 
-    That are clocks tied to each other, and writers of what lasts, whose starts or ends alone are in order.
+    That are clocks tied to each other, writers of what lasts, whose starts or ends alone are in order, and
+    the types of attributes without a value.
     """
     if ties_of(case.used_clocks) or (case.lasting and WRITER in str(case.query)):
+        return None
+    if any(all(getattr(event, name) is None for event in case.events) for name in ATTRIBUTES):
         return None
     with TemporaryDirectory() as folder, warnings.catch_warnings():
         warnings.simplefilter("ignore", CepctlWarning)

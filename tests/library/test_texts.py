@@ -23,6 +23,12 @@ def test_the_values_that_are_no_numbers_are_named_with_their_events(tmp_path: Pa
     )
 
 
+def test_a_column_without_a_value_is_said_to_have_none(tmp_path: Path) -> None:
+    (tmp_path / "log.csv").write_text("event_type,time,load\nA,2024-01-01,\n")
+    with pytest.raises(QuerySemanticError, match="no event has a value of 'load', so nothing says whether"):
+        cepctl.match("PATTERN A a WHERE a.load > 95", tmp_path / "log.csv")
+
+
 def test_two_columns_of_text_that_hold_numbers_are_said_to_be_in_the_order_of_texts(tmp_path: Path) -> None:
     (tmp_path / "log.csv").write_text(ROWS)
     with pytest.warns(
