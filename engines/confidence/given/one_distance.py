@@ -20,7 +20,7 @@ from cepctl.engines.confidence.given.paths_of_units import count_apart, count_at
 from cepctl.engines.confidence.given.units import sum_of, weights_of_paths
 from cepctl.engines.confidence.quadrature import most_nodes, place_certain_nodes
 from cepctl.engines.kernels.kernel import inner, kernel
-from cepctl.numeric.arrays import Indexes, Ticks
+from cepctl.numeric.arrays import Indexes, Reals, Ticks
 
 _NOTHING = 1e-290
 STEP = 16
@@ -42,12 +42,20 @@ class OneDistance(NamedTuple):
     first: Ticks
 
 
+class _UnitNodes(NamedTuple):
+    """Places and weights of a sum over so many ticks that is exact up to a degree."""
+
+    ticks: np.int64
+    degree: np.int64
+    place: Indexes
+    weight: Reals
+
+
 @kernel
 def apart_as_asked(asked, distance):
     """Of each question the probability that all of it holds; shape (k,)."""
     found = np.empty(len(distance.bound))
-    nodes, weights = np.empty(0, np.int64), np.empty(0)
-    known_ticks, known_degree, count = 0, -1, 0
+    nodes = _UnitNodes(np.int64(0), np.int64(-1), np.empty(0, np.int64), np.empty(0))
     for k in range(len(found)):
         left, right = distance.question[k, 0], distance.question[k, 1]
         if left == right:
@@ -59,16 +67,10 @@ def apart_as_asked(asked, distance):
         found[k] = _beside(at, ticks, begin, True) * _all(beside)
         if begin == end:
             continue
-        degree = at.shape[1] + beside.shape[1] - 1
-        degree += -degree % STEP
-        if end - begin != known_ticks or degree != known_degree:
-            known_ticks, known_degree, most = end - begin, degree, most_nodes(end - begin, degree) + 1
-            if most > len(nodes):
-                nodes, weights = np.empty(most, np.int64), np.empty(most)
-            count = place_certain_nodes(known_ticks, degree, nodes, weights)
-        for n in range(count):
-            tick = begin + nodes[n]
-            found[k] += weights[n] * _at(at, ticks, tick) * _beside(beside, others, tick + shift, False)
+        nodes = _nodes_over(nodes, end - begin, at.shape[1] + beside.shape[1] - 1)
+        for n in range(len(nodes.place)):
+            tick = begin + nodes.place[n]
+            found[k] += nodes.weight[n] * _at(at, ticks, tick) * _beside(beside, others, tick + shift, False)
     return found
 
 
@@ -142,8 +144,9 @@ def _of_one_unit(asked, distance, k):
     for met in range(places):
         steps = together - met
         near, far = np.empty(steps + 1), np.empty(steps + 1)
-        _place_on_first(steps, ticks, bound, near)
-        _place_on_first(steps, ticks, -bound - 1, far)
+        # So many steps on the first ticks: as many places are at most that far apart.
+        place_taken(steps, ticks, bound, near)
+        place_taken(steps, ticks, -bound - 1, far)
         for apart in range(steps - 1, -1, -1):
             near[apart] += near[apart + 1]
         for apart in range(steps):
@@ -153,12 +156,6 @@ def _of_one_unit(asked, distance, k):
             found += later[met, apart] * near[apart] + earlier[met, apart] * far[apart - 1]
         total += weights[met] * found
     return total
-
-
-@inner
-def _place_on_first(steps, ticks, some, chance):
-    """How probable so many steps are on the first ticks: then as many places are at most that far apart."""
-    place_taken(steps, ticks, min(max(some, 0), ticks), chance)
 
 
 class UnitPairs(NamedTuple):
@@ -189,7 +186,7 @@ def distance_probability(records, ticks, places, some, farther):
     found = np.zeros(len(records))
     for k in range(len(records)):
         chance = np.empty(records[k] + 1)
-        place_taken(records[k], ticks[k], min(max(some[k], 0), ticks[k]), chance)
+        place_taken(records[k], ticks[k], some[k], chance)
         for d in range(0 if farther[k] else places[k], places[k] if farther[k] else records[k] + 1):
             found[k] += chance[d]
     return found
@@ -199,23 +196,28 @@ def distance_probability(records, ticks, places, some, farther):
 def pair_probability(pairs):
     """Of each pair the probability that its difference holds; shape of `left`."""
     found = np.zeros(len(pairs.left))
-    nodes, weights = np.empty(0, np.int64), np.empty(0)
-    known_ticks, known_degree, count = 0, -1, 0
+    nodes = _UnitNodes(np.int64(0), np.int64(-1), np.empty(0, np.int64), np.empty(0))
     for u in range(len(pairs.bound)):
         records = pairs.records[u]
         begin, end, shift = _where_open(pairs.first[u], pairs.ticks[u], pairs.bound[u])
         _add_sure(pairs, u, begin, found)
         if begin == end:
             continue
-        degree = records[0] - 1 + records[1]
-        degree += -degree % STEP
-        if end - begin != known_ticks or degree != known_degree:
-            known_ticks, known_degree, most = end - begin, degree, most_nodes(end - begin, degree) + 1
-            if most > len(nodes):
-                nodes, weights = np.empty(most, np.int64), np.empty(most)
-            count = place_certain_nodes(known_ticks, degree, nodes, weights)
-        _add_nodes(pairs, u, begin, shift, (nodes[:count], weights[:count]), found)
+        nodes = _nodes_over(nodes, end - begin, records[0] - 1 + records[1])
+        _add_nodes(pairs, u, begin, shift, nodes, found)
     return found
+
+
+@inner
+def _nodes_over(known, ticks, degree):
+    """Those that are known, where they are over as many ticks and as exact; else others."""
+    degree += -degree % STEP
+    if ticks == known.ticks and degree == known.degree:
+        return known
+    most = most_nodes(ticks, degree) + 1
+    place, weight = np.empty(most, np.int64), np.empty(most)
+    count = place_certain_nodes(ticks, degree, place, weight)
+    return _UnitNodes(ticks, degree, place[:count], weight[:count])
 
 
 @inner
@@ -242,26 +244,30 @@ def _add_sure(pairs, u, begin, found):
 
 
 @inner
-def _add_nodes(pairs, u, begin, shift, rule, found):
+def _add_nodes(pairs, u, begin, shift, nodes, found):
     """Add where the tick of the left record says how probable it is that the right one is not before it."""
-    ticks, records, (nodes, weights) = pairs.ticks[u], pairs.records[u], rule
+    ticks, records = pairs.ticks[u], pairs.records[u]
     at, not_before = np.empty(records[0]), np.empty(records[1] + 1)
     total = np.zeros(pairs.offsets[u + 1] - pairs.offsets[u])
-    for k in range(len(nodes)):
-        tick = begin + nodes[k]
+    for k in range(len(nodes.place)):
+        tick = begin + nodes.place[k]
         place_taken(records[0] - 1, ticks[0] - 1, tick, at)
         place_taken(records[1], ticks[1], tick + shift, not_before)
         for j in range(records[1]):
             not_before[j + 1] += not_before[j]
         for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
-            total[p - pairs.offsets[u]] += weights[k] * at[pairs.left[p]] * not_before[pairs.right[p]]
+            total[p - pairs.offsets[u]] += nodes.weight[k] * at[pairs.left[p]] * not_before[pairs.right[p]]
     for p in range(pairs.offsets[u], pairs.offsets[u + 1]):
         found[p] += total[p - pairs.offsets[u]] * records[0] / ticks[0]
 
 
 @inner
 def place_taken(records, ticks, some, chance):
-    """How probable each number of records is on some of the ticks, of so many records on all of them."""
+    """How probable each number of records is on some of the ticks, of so many records on all of them.
+
+    Fewer ticks than none are none, and more than all are all.
+    """
+    some = min(max(some, 0), ticks)
     chance[:] = 0.0
     likeliest = np.int64((some + 1.0) * (records + 1.0) / (ticks + 2.0))
     likeliest = min(max(likeliest, records + some - ticks), records, some)
