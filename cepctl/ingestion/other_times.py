@@ -62,6 +62,12 @@ class OtherTimes:
         """By how many microseconds both differ at most."""
         return max(-self.earliest, self.latest, 0)
 
+    @property
+    def distances(self) -> list[str]:
+        """How much earlier and how much later it is at most, in words, where it is."""
+        ways = ((-self.earliest, "earlier"), (self.latest, "later"))
+        return [f"up to {seconds_text(micros / _SECOND)} {way}" for micros, way in ways if micros > 0]
+
     def joined(self, other: OtherTimes) -> OtherTimes:
         """Of the events of both."""
         return OtherTimes(
@@ -157,7 +163,7 @@ def notes_on_other_times(found: Mapping[str, OtherTimes]) -> list[str]:
     apart = sorted((name for name in found if found[name].apart), key=lambda name: -found[name].apart)
     notes = []
     if apart:
-        shown = "; ".join(f"{name} ({_distance(found[name])})" for name in apart[:_SHOWN])
+        shown = "; ".join(f"{name} ({', '.join(found[name].distances)})" for name in apart[:_SHOWN])
         more = f"; and {len(apart) - _SHOWN:,} more" if len(apart) > _SHOWN else ""
         notes.append(f"fields that are times, too, and stay attributes: {shown}{more}; --map time=FIELD")
     if ARRIVAL in found and found[ARRIVAL].before:
@@ -166,12 +172,3 @@ def notes_on_other_times(found: Mapping[str, OtherTimes]) -> list[str]:
             f"{found[ARRIVAL].events:,}, as where two clocks disagree"
         )
     return notes
-
-
-def _distance(found: OtherTimes) -> str:
-    said = []
-    if found.earliest < 0:
-        said.append(f"up to {seconds_text(-found.earliest / _SECOND)} earlier")
-    if found.latest > 0:
-        said.append(f"up to {seconds_text(found.latest / _SECOND)} later")
-    return ", ".join(said)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import timedelta, timezone
 
-from cepctl.ingestion.other_times import OtherTimes
 from cepctl.ingestion.results import FileTimes
 from cepctl.ingestion.written_units import LOST_ZEROS
 from cepctl.inspection.auditing.findings import (
@@ -160,20 +159,11 @@ def _of_others(facts: SourceFacts, times: FileTimes) -> Iterator[Finding]:
             said = f"{other.before:,} of {other.events:,} records arrive before they can have happened"
             yield Finding("arrival", WRONG, said, other.before, other.events, worst, "--uncertainty '±SPAN'")
         if name == ARRIVAL and other.apart:
-            said = f"records arrive {_apart(other)} than they happened"
+            said = f"records arrive {' and '.join(other.distances)} than they happened"
             yield Finding("second-time", TOLD, said, other.events, facts.timed, worst)
         elif other.apart:
-            said = f"{name} is a time, too, {_apart(other)}"
+            said = f"{name} is a time, too, {' and '.join(other.distances)}"
             yield Finding("second-time", OPEN, said, other.events, facts.timed, worst, f"--map time={name}")
-
-
-def _apart(other: OtherTimes) -> str:
-    parts = []
-    if other.earliest < 0:
-        parts.append(f"up to {seconds_text(-other.earliest / _SECOND)} earlier")
-    if other.latest > 0:
-        parts.append(f"up to {seconds_text(other.latest / _SECOND)} later")
-    return " and ".join(parts)
 
 
 def _short(name: str) -> str:
