@@ -1,13 +1,12 @@
 """Logarithms with more digits than floats have: what is multiplied by adding them comes out to the last bit.
 
-A processor with wider instructions takes other logarithms of floats, so that a confidence of 0.4 was
-0.3999999999999998 on some machines.  Those with longer floats than 64 bits now agree; elsewhere a last digit
-may still differ.
+By logarithms of floats nine products of ten miss the nearest float (0.4 is 0.3999999999999998), and not on
+every processor by as much.  A machine without floats of more than 64 bits has no better ones.
 """
 
 from __future__ import annotations
 
-from typing import Any, TypeAlias
+from typing import TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,8 +19,7 @@ Logarithms: TypeAlias = NDArray[np.longdouble]
 def logarithms(values: Reals | Numbers) -> Logarithms:
     """The natural logarithms of numbers, of the same shape; minus infinity for 0, without a warning."""
     with np.errstate(divide="ignore"):
-        found: Any = np.log(values.astype(np.longdouble))
-    return np.asarray(found, dtype=np.longdouble)
+        return np.log(values.astype(np.longdouble))
 
 
 def raised(powers: Logarithms) -> Reals:
