@@ -176,11 +176,7 @@ def _point_engine(confirmed: Confirmed) -> bool:
     plan = confirmed.plan
     if engine_refusals(plan, "point", lasting=confirmed.case.lasting) or plan.minimum_confidence:
         return False
-    found = answer_of(plan, match_points, confirmed.table)
-    if isinstance(found, QueryTooLargeError | UnsupportedQueryError):
-        return False
-    require_same("point engine", confirmed.judged, found)
-    return True
+    return _is_judged("point engine", confirmed, answer_of(plan, match_points, confirmed.table))
 
 
 def _summary(confirmed: Confirmed) -> bool:
@@ -262,9 +258,14 @@ def _counted_units(confirmed: Confirmed) -> bool:
     plan = confirmed.plan
     with patch.object(parts_of_units, "FEW_RECORDS", 0), patch.object(parts_of_units, "_OF_TWO_RECORDS", 0):
         found = answer_of(plan, match_events, confirmed.table)
+    return _is_judged("counted units", confirmed, found)
+
+
+def _is_judged(what: str, confirmed: Confirmed, found: Answer) -> bool:
+    """Whether it is an answer, and no refusal; raises Disagreement where it is not that of the judge."""
     if isinstance(found, QueryTooLargeError | UnsupportedQueryError):
         return False
-    require_same("counted units", confirmed.judged, found)
+    require_same(what, confirmed.judged, found)
     return True
 
 
@@ -273,10 +274,7 @@ def _files(confirmed: Confirmed) -> bool:
     case = confirmed.case
     (form,) = _digits(case.setting, tuple(range(len(FORMS))))
     found = answer_of_file(case, confirmed.plan, FORMS[form])
-    if found is None or isinstance(found, QueryTooLargeError | UnsupportedQueryError):
-        return False
-    require_same(FORMS[form], confirmed.judged, found)
-    return True
+    return found is not None and _is_judged(FORMS[form], confirmed, found)
 
 
 CHECKS: Mapping[str, Callable[[Confirmed], bool]] = {
